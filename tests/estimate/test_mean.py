@@ -1,10 +1,13 @@
 """Means of numbers: unbiased, with intervals that cover, for people and for files."""
 
+import re
+
 import numpy as np
 import pytest
 
 from naysay import designs, estimate
 from naysay.errors import DataError
+from naysay.estimate.page import measured_section
 from naysay.sampling import Sampling
 
 RNG = np.random.default_rng(53)
@@ -94,3 +97,42 @@ def test_what_is_printed_and_written():
     assert "a single answer has no standard error" in str(single)
     with pytest.raises(DataError, match="not under"):
         estimate.mean(designs.number(low=0, high=11, epsilon=1), fit.tally)
+
+
+def test_the_finding_of_a_page_of_numbers_is_true_in_random_cells():
+    """70 cells of 1 to 3,000 answers: its ends hold the interval, its mean lies between them, and signs are alike."""
+    rng, number = np.random.default_rng(29), re.compile(r"−?\d[\d,]*\.?\d*")
+    sizes = np.unique(np.geomspace(1, 3_000, 70).astype(int)).tolist()
+    for size in (sizes + sizes)[:70]:
+        low, span = float(rng.choice([-1_000, -5, 0, 18])), float(rng.choice([1, 10, 200, 50_000]))
+        survey = designs.number(low=low, high=low + span, epsilon=float(rng.choice([0.5, 2, 5])))
+        fit = estimate.mean(survey, counted(survey, low + span * rng.beta(2, rng.uniform(0.5, 9), size), rng))
+        finding = fit.finding()
+        said = [float(text.replace(",", "").replace("−", "-")) for text in number.findall(finding)]
+        least, most = fit.interval()
+        assert "-" not in finding
+        assert "−0" not in re.sub(r"−0\.0*[1-9]", "", finding)
+        if size == 1:
+            assert "of too few answers for an interval" in finding
+        elif least == most:
+            assert said == [pytest.approx(least, abs=0.51)]
+        else:
+            value, first, last = said
+            assert first <= least + 1e-6
+            assert last >= most - 1e-6
+            assert first <= value <= last
+            assert last - first <= 2 * (most - least)
+
+
+def test_a_page_of_numbers_begins_with_its_finding():
+    survey = designs.number(low=0, high=100, epsilon=2)
+    fit = estimate.mean(survey, counted(survey, PEOPLE / 10, np.random.default_rng(3)))
+    alone, headed = (
+        measured_section(fit, heading=heading, options=estimate.PrintOptions()) for heading in (None, "Age · area = 1")
+    )
+    assert alone.heading == fit.finding()
+    assert fit.finding() in headed.body
+    assert "95 % intervals" in alone.body
+    assert "0.95 interval" not in alone.body
+    display = estimate.distribution(survey, counted(survey, PEOPLE / 10, np.random.default_rng(3)))
+    assert display.finding().startswith("On average ")

@@ -9,7 +9,7 @@ import pytest
 from naysay import designs, estimate, report, show
 from naysay.errors import DataError
 from naysay.estimate.intervals import nuisance_intervals
-from naysay.estimate.page import shares_finding
+from naysay.estimate.page import shares_finding, typeset
 
 VOID = {"meta", "br", "img", "link", "hr", "input"}
 
@@ -181,8 +181,8 @@ def test_samples_are_called_samples_and_bits_are_those_of_the_sensitive_category
 
 def test_what_the_estimate_rests_on_is_what_the_terminal_says(lies):
     for fit in (lies, crosswise()):
-        page, said = report.estimate_html(fit), estimate.result.checks(fit)
-        assert [line.lower() for line in rests_on(page)] == [line.lower() for line in said]
+        page, said = report.estimate_html(fit), estimate.result.checks(fit, estimate.PrintOptions(percent=True))
+        assert [line.lower() for line in rests_on(page)] == [typeset(line).lower() for line in said]
 
 
 def crosswise():
@@ -194,13 +194,13 @@ def crosswise():
 def test_samples_bring_fit_and_bands(lies):
     told = "\n".join(rests_on(report.estimate_html(crosswise())))
     for part in (
-        "by sample (s.e.): 1 0.541 (0.044)",
+        "by sample (s.e.): 1 54.1 % (4.4 %)",
         "Fit: Pearson X² = 12.62",
         "If up to 10 of 100",
         "Over the stated range",
     ):
         assert part in told
-    assert "“yes” from 0.419 to 0.429 (around the estimate" in told
+    assert "“yes” from 41.9 % to 42.9 % (around the estimate" in told
     assert "If up to 20 of 100" in report.estimate_html(crosswise(), noncompliance=0.2)
     assert "Assumes: everybody outside the sensitive category is honest" in "\n".join(
         rests_on(report.estimate_html(lies))
@@ -281,3 +281,16 @@ def test_the_finding_is_the_share_of_the_table_where_another_share_is_below_0():
 def test_a_finding_of_few_in_a_hundred_has_digits():
     found = shares_finding(("yes", "no"), (0.003, 0.997), np.array([[0.002, 0.004], [0.996, 0.998]]))
     assert found == "“yes”: about 0.3 in 100, between 0.2 and 0.4"
+
+
+def test_of_many_categories_a_sentence_says_how_far_one_could_move_and_pages_tell_shares_in_percent():
+    survey = designs.k_ary(40, epsilon=2)
+    fit = estimate.moments(survey, survey.tally(count=np.r_[100, np.full(39, 40)]))
+    [line] = [line for line in estimate.result.checks(fit) if line.startswith("if up to 10 of 100 did not comply")]
+    band = fit.noncompliance()
+    falls, rises = fit.proportions - band[:, 0], band[:, 1] - fit.proportions
+    assert f"a share could be up to {falls.max():.3f} lower or {rises.max():.3f} higher; most of all “" in line
+    assert len(line) < 250
+    told = "\n".join(rests_on(report.estimate_html(fit)))
+    assert f"up to {100 * falls.max():.1f} points lower or {100 * rises.max():.1f} points higher" in told
+    assert not re.search(r"“ from 0\.|by 0\.\d|interval 0\.", told)

@@ -27,7 +27,7 @@ from naysay.design import Answerable
 from naysay.designs import calibrated
 from naysay.errors import DataError, in_group
 from naysay.estimate import Estimate, PrintOptions, groups
-from naysay.estimate.page import Basis, basis_of
+from naysay.estimate.page import Basis, basis_of, measured_section
 from naysay.estimate.paper import methods_texts
 from naysay.estimate.registry import EstimatedName, IntervalName, estimators
 from naysay.estimate.result import checks
@@ -767,15 +767,17 @@ def _sections(
             if request.ranks:
                 yield report.Section(" · ".join(filter(None, ["Ranks", group_text])), _ranks(result, request).parts())
         elif isinstance(result, estimate.Measured):
-            section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
-            yield report.Section(section_heading, result.body(options))
+            question_names = [] if alone else [result.tally.question or result.design.name]
+            section_heading = " · ".join(filter(None, [*question_names, group_text])) or None
+            yield measured_section(result, heading=section_heading, options=options)
         else:
             yield report.Section(" · ".join(filter(None, [result.question, group_text])), result.body())
     if shared is not None:
         yield report.Section("The same for each group", shared.content())
         group_differences = estimate.differences(fits)
         yield report.Section(
-            "Differences", groups.differences_content(group_differences, options.confidence, most=_MOST_COMPARED)
+            "Differences",
+            groups.differences_content(group_differences, options.confidence, most=_MOST_COMPARED, percent=True),
         )
 
 

@@ -13,7 +13,7 @@ exact law of D̄, so that the test rejects where the interval leaves out 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -332,7 +332,11 @@ def share_sentence(type_name: str, share: float, ends: tuple[float, float]) -> s
 
 
 def sentences(
-    people: Compliance, shown: Compliance, ends: tuple[float, float], categories: Sequence[str], places: int
+    people: Compliance,
+    shown: Compliance,
+    ends: tuple[float, float],
+    categories: Sequence[str],
+    format_share: Callable[[float], str],
 ) -> list[str]:
     """What the controls say, what it rests on, and what the shares would be otherwise, one sentence each.
 
@@ -352,24 +356,27 @@ def sentences(
     lines.append(DENIERS)
     assumed = "this assumes that people treat the sensitive question as they treat the control"
     if shown.more is not None:
-        otherwise = _shares(shown.corrected(shown.more), categories, places)
+        otherwise = _shares(shown.corrected(shown.more), categories, format_share)
         assumed += f"; if half as many again answer it {behavior}, the estimate is {otherwise}"
     lines.append(assumed)
     if (first := shown.tipping) is not None:
         lines.append(
             f"“{categories[first[0]]}” would be 0 if {of_hundred(first[1])} of 100 had answered the question {behavior}"
         )
+    naive, corrected = (
+        _shares(shares, categories, format_share) for shares in (people.naive, people.corrected(people.share))
+    )
     lines.append(
-        f"without the control it would be {_shares(people.naive, categories, places)}; by moments with it, which hold "
-        f"also if each answer is at random by itself, {_shares(people.corrected(people.share), categories, places)}"
+        f"without the control it would be {naive}; by moments with it, which hold also if each answer is at random by "
+        f"itself, {corrected}"
     )
     return lines
 
 
-def _shares(values: Floats, categories: Sequence[str], places: int) -> str:
+def _shares(values: Floats, categories: Sequence[str], format_share: Callable[[float], str]) -> str:
     """The share of the first of two categories, or of each."""
     named = list(zip(categories, values.tolist(), strict=True))
-    return ", ".join(f"“{name}” {value:.{places}f}" for name, value in (named[:1] if len(named) == 2 else named))
+    return ", ".join(f"“{name}” {format_share(value)}" for name, value in (named[:1] if len(named) == 2 else named))
 
 
 def reservations(design: Answerable, tally: Tally) -> list[str]:

@@ -293,6 +293,58 @@ def number_text(value: float, places: int) -> str:
     return "–" if math.isnan(value) else fixed_decimals(value, places)
 
 
+def share_text(value: float, places: int, *, percent: bool) -> str:
+    """A share to so many decimals, on pages in percent; a dash where it is undefined.
+
+    Examples
+    --------
+    >>> share_text(0.125, 3, percent=False), share_text(0.125, 3, percent=True)
+    ('0.125', '12.5 %')
+    """
+    if percent and not math.isnan(value):
+        return f"{number_text(100 * value, max(places - 2, 0))} %"
+    return number_text(value, places)
+
+
+def as_points(text: str) -> str:
+    """The text of a share as that of a difference of shares: on pages in points, since percent could be of the share.
+
+    Examples
+    --------
+    >>> as_points("12.5 %"), as_points("0.125")
+    ('12.5 points', '0.125')
+    """
+    return text.replace(" %", " points")
+
+
+def mean_finding(value: float, low: float, high: float) -> str:
+    """A mean with its interval in one line, whose ends are rounded outward; where it can lie, it is shown.
+
+    Parameters
+    ----------
+    value : float
+        An unbiased mean may lie outside the interval, which is cut to what is possible; then the nearest end is shown.
+    low, high : float
+        NaN where there is no interval.
+
+    Examples
+    --------
+    >>> mean_finding(41.26, 37.72, 44.81)
+    'On average 41, between 37 and 45'
+    >>> mean_finding(0.213, 0.1983, 0.2277), mean_finding(-3.0, -3.9, -2.2)
+    ('On average 0.213, between 0.198 and 0.228', 'On average −3.0, between −3.9 and −2.2')
+    """
+    if math.isnan(low + high):
+        return f"On average {fixed_decimals(value, 1)}, of too few answers for an interval".replace("-", "−")
+    width = high - low
+    places = 0 if width == 0 else max(0, -math.floor(math.log10(width / 4)))
+    scale, noise = 10.0**places, 1e-9 * max(1.0, abs(low), abs(high))
+    ends = math.floor(low * scale + noise) / scale, math.ceil(high * scale - noise) / scale
+    value_text, low_text, high_text = (f"{end + 0.0:,.{places}f}" for end in (min(max(value, low), high), *ends))
+    between_text = f", between {low_text} and {high_text}" if width else ""
+    return f"On average {value_text}{between_text}".replace("-", "−").replace("−0 ", "0 ")
+
+
 @dataclass(frozen=True)
 class Intervals:
     """Confidence intervals of all proportions.

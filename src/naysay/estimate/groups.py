@@ -620,8 +620,13 @@ def differences_text(differences: Differences, confidence: float = 0.95, *, most
     return text(differences_content(differences, confidence, most=most))
 
 
-def differences_content(differences: Differences, confidence: float = 0.95, *, most: int = 30) -> list[Content]:
-    """Differences between groups in the vocabulary of `naysay.show`; without the listing as in the text."""
+def differences_content(
+    differences: Differences, confidence: float = 0.95, *, most: int = 30, percent: bool = False
+) -> list[Content]:
+    """Differences between groups in the vocabulary of `naysay.show`; without the listing as in the text.
+
+    With `percent` they are in percentage points, as pages tell shares.
+    """
     if len(differences.groups) >= most:
         return [
             Sentence(f"{len(differences.groups) + 1} groups, too many to list their differences"),
@@ -636,6 +641,8 @@ def differences_content(differences: Differences, confidence: float = 0.95, *, m
         [differences.difference[..., None], standard_errors[..., None], interval_ends], axis=-1
     )
     decimal_places = decimals(standard_errors) or 4
+    if percent:
+        number_array, decimal_places = 100 * number_array, max(decimal_places - 2, 0)
     table_rows = tuple(
         (_group(group), _checks.label(category), *(number_text(value, decimal_places) for value in numbers))
         for group, group_numbers in zip(differences.groups, number_array.tolist(), strict=True)

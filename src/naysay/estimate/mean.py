@@ -23,7 +23,7 @@ from naysay.design import Answerable
 from naysay.design.window import Window, numbers_of
 from naysay.errors import DataError
 from naysay.estimate.estimators import moments
-from naysay.estimate.fit import alike, decimals, number_text
+from naysay.estimate.fit import alike, decimals, mean_finding, number_text
 from naysay.estimate.likelihood import answered_under, checked_target, suspicions
 from naysay.estimate.result import PrintOptions
 from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
@@ -79,6 +79,15 @@ class Measured(Result):
     @abstractmethod
     def rows(self, confidence: float = 0.95) -> list[Row]:
         """The numbers that are printed."""
+
+    def finding(self, confidence: float = 0.95) -> str:
+        """What is found, in one line: the mean, or where there is none the median, with its interval."""
+        by_name = {row.name: row for row in self.rows(_checks.confidence(confidence))}
+        if (mean_row := by_name.get("mean")) is not None:
+            return mean_finding(*map(float, (mean_row.estimate, mean_row.low, mean_row.high)))
+        median_row = list(by_name.values())[len(by_name) // 2]
+        ends_text = f", between {_checks.label(median_row.low)} and {_checks.label(median_row.high)}"
+        return f"Median {_checks.label(median_row.estimate)}{ends_text}"
 
     def remarks(self) -> list[str]:
         """What a reader must know beside the numbers."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from naysay.estimate import result as estimates
 from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.fit import decimals_of, is_pooled, number_text, reliable_errors, reliable_nuisance
 from naysay.estimate.intervals import nuisance_intervals
+from naysay.estimate.mean import Measured
 from naysay.show import (
     Bar,
     Chart,
@@ -145,7 +147,7 @@ def estimate_section(
         *_numbers(fit, intervals, true_shares),
         *convergence_content,
         *(basis if elsewhere is None else basis.without(elsewhere)).content(),
-        *(Note(reservation_text) for reservation_text in estimates.reservations(fit, intervals)),
+        *(Note(typeset(reservation_text)) for reservation_text in estimates.reservations(fit, intervals)),
     ]
     return Section(heading or finding, content)
 
@@ -194,6 +196,46 @@ def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bound
     return f"{quoted_name}: {about_text}, {ends_text}"
 
 
+def typeset(text: str) -> str:
+    """A sentence of the print as pages write it: a confidence in percent, and the minus sign that tables have.
+
+    Examples
+    --------
+    >>> typeset("larger by 3 % (0.95 interval -2 % to 8 %)")
+    'larger by 3 % (95 % interval −2 % to 8 %)'
+    """
+    in_percent = re.sub(r"\b0?(\.\d+)(?= (?:\w+ )?intervals?\b)", lambda found: f"{100 * float(found[1]):.4g} %", text)
+    return re.sub(r"(?<![\w.−-])-(?=\.?\d)", "−", in_percent)
+
+
+def measured_section(result: Measured, *, heading: str | None, options: PrintOptions) -> Section:
+    """The estimate of a number as a section of a page, which begins with its finding.
+
+    Parameters
+    ----------
+    result : Measured
+    heading : str, optional
+        By default the finding, which otherwise stands below it.
+    options : PrintOptions
+    """
+    finding = result.finding(options.confidence)
+    return Section(
+        heading or finding, [*([] if heading is None else [Sentence(finding)]), *map(_in_page, result.body(options))]
+    )
+
+
+def _in_page(content: Content) -> Content:
+    """A part of the print as pages write it."""
+    if isinstance(content, Sentence | Note):
+        return replace(content, text=typeset(content.text))
+    if isinstance(content, Points):
+        return replace(content, items=tuple(map(typeset, content.items)))
+    if isinstance(content, Table):
+        cells = (tuple(typeset(cell) if isinstance(cell, str) else cell for cell in row) for row in content.rows)
+        return replace(content, rows=tuple(cells))
+    return content
+
+
 @dataclass(frozen=True)
 class Basis:
     """What stands below the numbers of an estimate: what they rest on, what an answer reveals, how they were made.
@@ -230,7 +272,7 @@ class Basis:
 def basis_of(fit: Estimate, options: PrintOptions) -> Basis:
     """What one estimate rests on."""
     intervals = fit.intervals(options.confidence, method=options.method)
-    sentences = map(_sentence, estimates.checks(fit, options))
+    sentences = map(_sentence, map(typeset, estimates.checks(fit, replace(options, percent=True))))
     return Basis(tuple(sentences), tuple(_privacy(fit)), _facts(fit, intervals))
 
 

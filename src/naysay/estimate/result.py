@@ -57,6 +57,7 @@ from naysay.estimate.compliance import (
 from naysay.estimate.fit import (
     Fit,
     Intervals,
+    as_points,
     decimals_of,
     is_pooled,
     number_text,
@@ -64,6 +65,7 @@ from naysay.estimate.fit import (
     projected,
     reliable_errors,
     reliable_nuisance,
+    share_text,
     without_rounding,
 )
 from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
@@ -90,12 +92,15 @@ class PrintOptions:
         The share of respondents who may not comply.
     noncompliers : {"anyone", "alike"}
         Who they are; see `noncompliance_band`.
+    percent : bool
+        Whether shares are told in percent, as on pages.
     """
 
     confidence: float = 0.95
     method: str | None = None
     noncompliance: float = 0.1
     noncompliers: str = "anyone"
+    percent: bool = False
 
 
 FEW = 30
@@ -104,6 +109,7 @@ FEW = 30
 _SHARED = 0.01  # below this p the test of one type for both answers gives a warning
 _LONGEST = 40  # letters of a category in a sentence
 _FEW_FOR_BAND = 100  # answers, below which a band's coverage was measured as .87 to .93 in the worst cells
+_MOST_LISTED = 6  # categories up to which a sentence names each
 _TINY = 5  # up to so many answers the coverage of intervals was measured as .82
 _NAMED = 8  # categories named in a sentence
 
@@ -293,10 +299,9 @@ class BySample(Finding):
         return cls(fit, fit.others["by_sample"](fit))
 
     def words(self, options: PrintOptions) -> str:
-        decimal_places = decimals_of(self.fit)
+        format_share = _share_format(self.fit, options)
         sample_texts = (
-            f"{sample_name} {number_text(sample_fit.proportions[0], decimal_places)} "
-            f"({number_text(reliable_errors(sample_fit)[0], decimal_places)})"
+            f"{sample_name} {format_share(sample_fit.proportions[0])} ({format_share(reliable_errors(sample_fit)[0])})"
             for sample_name, sample_fit in self.value.items()
         )
         return f"“{_checks.label(self.fit.categories[0])}” by sample (s.e.): {', '.join(sample_texts)}"
@@ -363,7 +368,7 @@ class ArmDifferences(Finding):
         return cls(fit, [_difference((first_name, first_fit), other, corrected) for other in others])
 
     def words(self, options: PrintOptions) -> str:
-        format_share = functools.partial(number_text, places=decimals_of(self.fit))
+        format_share = _share_format(self.fit, options)
         category_text = f"“{_checks.label(self.fit.categories[0])}”"
         sentences = []
 
@@ -371,11 +376,11 @@ class ArmDifferences(Finding):
             low, high = _normal_interval(apart, options.confidence)
             error_text = (
                 f"s.e. {format_share(apart.standard_error)}; {options.confidence:g} interval {format_share(low)} to "
-                f"{format_share(high)}"
+                f"{format_share(high)}".replace(" %", "")
                 if math.isfinite(apart.standard_error)
                 else "no interval: the answers of one of them are too few or all alike"
             )
-            return f"{format_share(apart.difference)} ({error_text})"
+            return f"{as_points(format_share(apart.difference))} ({error_text})"
 
         for apart in self.value:
             by_chance = (
@@ -487,7 +492,7 @@ class Complied(Finding):
         if self._counts_others:
             low, high = 1 - high, 1 - low
         names = [_checks.label(category) for category in self.fit.categories]
-        return [Points(tuple(sentences(people, shown, (low, high), names, decimals_of(self.fit))))]
+        return [Points(tuple(sentences(people, shown, (low, high), names, _share_format(self.fit, options))))]
 
     @property
     def _counts_others(self) -> bool:
@@ -536,7 +541,7 @@ class Noncompliance(Finding):
     def words(self, options: PrintOptions) -> str:
         share, noncomplier_kind = options.noncompliance, options.noncompliers
         behavior_text = f"{NONCOMPLIERS[noncomplier_kind]} {' or '.join(behaviors(self.fit.design))}"
-        ranges_text = _ranges(self.fit, self.value(share=share, noncompliers=noncomplier_kind))
+        ranges_text = _ranges(self.fit, self.value(share=share, noncompliers=noncomplier_kind), options)
         return f"if up to {100 * share:.3g} of 100 did not comply ({behavior_text}): {ranges_text}"
 
     def numbers(self, options: PrintOptions) -> object:
@@ -569,7 +574,7 @@ class Unchecked(Finding):
             low, high = map(of_hundred, measured)
             lines.append(
                 f"if up to {of_hundred(share)} of 100 {behavior} (surveys by hand measured {low} to {high})"
-                f"{self._open(share, answers, options.confidence)}"
+                f"{self._open(share, answers, options)}"
             )
         first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
         if first is not None:
@@ -587,14 +592,14 @@ class Unchecked(Finding):
             )
         return [Points(tuple(lines))]
 
-    def _open(self, share: float, answers: str, confidence: float) -> str:
+    def _open(self, share: float, answers: str, options: PrintOptions) -> str:
         """What the share of the first of two categories could be, or by how much one of several could be off."""
-        fit, format_share = self.fit, functools.partial(number_text, places=decimals_of(self.fit))
+        fit, format_share = self.fit, _share_format(self.fit, options)
         if len(fit.categories) > 2:
-            fall, rise = map(format_share, shifts(fit, share, answers))
+            fall, rise = (as_points(format_share(shift)) for shift in shifts(fit, share, answers))
             return f", a share could be up to {fall} lower or {rise} higher (before sampling error)"
         band = answer_bounds(fit, share=share, answers=answers, sharp=False)[0]
-        ends = bounds_interval(fit, share=share, answers=answers, sharp=False, confidence=confidence)[0]
+        ends = bounds_interval(fit, share=share, answers=answers, sharp=False, confidence=options.confidence)[0]
         (low, high), (least, most) = map(format_share, band.tolist()), map(format_share, ends.tolist())
         label = _checks.label(fit.categories[0])
         few_text = " (of so few answers it held .87 to .93 at worst)" if fit.tally.effective < _FEW_FOR_BAND else ""
@@ -662,7 +667,7 @@ class Probability(Finding):
         return cls(fit, probability_band(fit)) if fit.design.alternatives else None
 
     def words(self, options: PrintOptions) -> str:
-        return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
+        return f"over the stated range of the prevalence: {_ranges(self.fit, self.value, options)}"
 
 
 FINDINGS = (
@@ -682,8 +687,24 @@ FINDINGS = (
 """The kinds of findings, in the order in which they are printed."""
 
 
-def _ranges(fit: Fit, band: Floats) -> str:
-    format_share = functools.partial(number_text, places=decimals_of(fit))
+def _share_format(fit: Fit, options: PrintOptions) -> Callable[[float], str]:
+    """How a share of an estimate is told in a sentence."""
+    return functools.partial(share_text, places=decimals_of(fit), percent=options.percent)
+
+
+def _ranges(fit: Fit, band: Floats, options: PrintOptions) -> str:
+    """What each share could be; of many categories, how far any of them could move, and which moves most."""
+    format_share = _share_format(fit, options)
+    if len(fit.categories) > _MOST_LISTED:
+        falls, rises = fit.proportions - band[:, 0], band[:, 1] - fit.proportions
+        most = int(np.argmax(band[:, 1] - band[:, 0]))
+        fall, rise = (as_points(format_share(max(float(moves.max()), 0.0))) for moves in (falls, rises))
+        low, high = map(format_share, band[most].tolist())
+        label = _checks.label(fit.categories[most])
+        return (
+            f"a share could be up to {fall} lower or {rise} higher; most of all “{label}”, from {low} to {high} "
+            "(around the estimate, before sampling error)"
+        )
     is_outside = (fit.proportions < 0) | (fit.proportions > 1)
     nearest_text = " (nearest to what lies outside [0, 1])"
     range_texts = [
@@ -890,7 +911,7 @@ class Estimate(Fit, Result):
             *([] if complex_sample is None else [Sentence(complex_sample.sentence)]),
             Sentence(f"{self.method}; standard errors: {self.standard_error_kind}{gap_text}"),
             Sentence(f"{estimate_intervals.confidence:.4g} intervals: {estimate_intervals.method}"),
-            _table(self, estimate_intervals),
+            _table(self, estimate_intervals, percent=print_options.percent),
             *contents_beside,
             Points(basis_lines),
             *map(Note, reservations(self, estimate_intervals)),
@@ -1118,7 +1139,7 @@ def cautions(fit: Estimate) -> list[str]:
     return warning_texts
 
 
-def _table(fit: Estimate, intervals: Intervals) -> Table:
+def _table(fit: Estimate, intervals: Intervals, *, percent: bool) -> Table:
     """The numbers: one row per category, then one row per nuisance parameter."""
     number_columns = [
         ("estimate", fit.proportions),
@@ -1144,9 +1165,11 @@ def _table(fit: Estimate, intervals: Intervals) -> Table:
                 ),
             )
         )
-    decimal_places = decimals_of(fit)
+    decimal_places, whole = decimals_of(fit), 1
+    if percent:
+        decimal_places, whole = max(decimal_places - 2, 0), 100
     text_rows = [
-        (row_label, *(number_text(float(number), decimal_places) for number in row_numbers))
+        (row_label, *(number_text(whole * float(number), decimal_places) for number in row_numbers))
         for row_label, row_numbers in labeled_rows
     ]
     row_width = len(column_names) + 1

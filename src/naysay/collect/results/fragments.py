@@ -37,9 +37,10 @@ from naysay.collect.results.answered import (
 from naysay.collect.results.counting import Counting, answered_of, current_counts, groupable
 from naysay.collect.storage import Store
 from naysay.estimate import Estimate, PrintOptions, differences
+from naysay.estimate.fit import decimals, mean_finding
 from naysay.estimate.groups import differences_content
 from naysay.estimate.intervals import METHODS
-from naysay.estimate.page import shares_finding
+from naysay.estimate.page import shares_finding, typeset
 from naysay.estimate.plain import Numbers, Shares
 from naysay.files import Entry
 from naysay.files.codebook import PHRASES
@@ -99,7 +100,7 @@ def fragment(
     level : int
         Of the heading with the survey's title.
     """
-    options = PrintOptions()
+    options = PrintOptions(percent=True)
     # what is true of all questions is said once, above them
     plainly_told = replace(answered, cautioned=lambda fit: fit)
     results = list(gathered(plainly_told, by=by, least=least, options=options))
@@ -244,12 +245,11 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
     if isinstance(summary, Numbers):
         mean, _, *ends = summary.rows["mean"]
         low, high = (float("nan") if end is None else end for end in ends)
-        if np.isnan(low + high):
-            return f"On average {mean:,.1f}, of too few answers for an interval".replace("-", "−")
-        places = 0 if high - low >= 4 else 1
         if low < 0 <= summary.rows["first quartile"][0]:  # few numbers, hardly any below 0
-            return f"On average {mean:,.{places}f}, at most {high:,.{places}f}"
-        return f"On average {mean:,.{places}f}, between {low:,.{places}f} and {high:,.{places}f}".replace("-", "−")
+            return (
+                mean_finding(mean, 0.0, high).replace("between 0 and", "at most").replace("between 0.0 and", "at most")
+            )
+        return mean_finding(mean, low, high)
     names, shares, bounds = _shown_shares(result.entry, summary, options)
     choice = _choice(result)
     return shares_finding(names if choice is None else [choice] * len(names), shares, bounds)
@@ -296,10 +296,22 @@ def _result_parts(
         if summary.lot:  # a public page is told in steps, and holds no counts within strata
             lot = replace(summary.lot, strata="") if hidden else summary.lot
             yield "".join(_p(f"{line[0].upper()}{line[1:]}.", small=True) for line in lot.lines())
-        yield _details_html("Counts and standard errors", _numbers(summary.parts(), title))
+        yield _details_html("Counts and standard errors", show.html([_counts(summary, names, title)]))
         return
     yield _p(_source(survey, summary, _sent(result), options.confidence), small=True)
     yield from _rest(answered, result, summary, options)
+
+
+def _counts(summary: Shares, names: Sequence[str], title: str) -> Table:
+    """How many gave each answer, and the shares with their standard errors in percent."""
+    places = max((decimals(summary.standard_errors) or 3) - 2, 0)
+    columns = (Column("answer", words=True), *map(Column, ("count", "share", "s.e.", "low", "high")))
+    numbers = np.column_stack([summary.proportions, summary.standard_errors, summary.bounds])
+    cell_rows = tuple(
+        (name, f"{count:,}", *(_percent(value, places) for value in row_numbers))
+        for name, count, row_numbers in zip(names, summary.counts, numbers.tolist(), strict=True)
+    )
+    return Table(columns, cell_rows, caption=f"{title} – counts, and shares in percent")
 
 
 def _sent(result: ColumnResult) -> str:
@@ -319,7 +331,7 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
     """What a reader may look up: the unbiased shares and why they can be negative, and what all of it rests on."""
     content, title = fit.parts(options), _wording(result)
     lowest, highest = float(np.nanmin(fit.proportions)), float(np.nanmax(fit.proportions))
-    details = [_numbers(content, title)]
+    details = [_numbers(content, title, "numbers in percent")]
     summary_text = "Estimates, standard errors and assumptions"
     if lowest < 0 or highest > 1:
         outside = lowest if lowest < 0 else highest
@@ -327,7 +339,7 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
         summary_text = f"Why {nearest} and not {_percent(outside, _percent_places(fit))} %?"
         details.insert(0, _p(_NEAREST))
     details += [
-        show.html([replace(part, text=_typeset(part.text)) for part in content if isinstance(part, Note)]),
+        show.html([replace(part, text=typeset(part.text)) for part in content if isinstance(part, Note)]),
         show.html([_plainly(part, fit, options) for part in content if isinstance(part, Sentence | Points)][1:]),
         _band_picture(fit, title, options),
         *_levels(answered, result),
@@ -343,17 +355,11 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
 def _plainly(part: Sentence | Points, fit: Estimate, options: PrintOptions) -> Sentence | Points:
     """A sentence of the print, in which the intervals are called as a paper calls them."""
     if not isinstance(part, Sentence):
-        return replace(part, items=tuple(map(_typeset, part.items)))
+        return replace(part, items=tuple(map(typeset, part.items)))
     name = fit.intervals(options.confidence, method=options.method).method
     title = METHODS[name].title if name in METHODS else name.replace("_", " ")
     written = f"{options.confidence:.4g} intervals: {name}"
-    return replace(part, text=_typeset(part.text.replace(written, f"{100 * options.confidence:.4g} % {title}")))
-
-
-def _typeset(text: str) -> str:
-    """A sentence of the print as pages write it: a confidence in percent, and the minus sign that tables have."""
-    in_percent = re.sub(r"\b0?(\.\d+)(?= (?:\w+ )?intervals?\b)", lambda found: f"{100 * float(found[1]):.4g} %", text)
-    return re.sub(r"(?<![\w.−-])-(?=\.?\d)", "−", in_percent)
+    return replace(part, text=typeset(part.text.replace(written, f"{100 * options.confidence:.4g} % {title}")))
 
 
 _NEAREST = (
@@ -394,9 +400,9 @@ def _percent(share: float, places: int) -> str:
     return f"{round(100 * share, places) + 0.0:.{places}f}".replace("-", "−")
 
 
-def _numbers(content: Iterable[Content], title: str) -> str:
+def _numbers(content: Iterable[Content], title: str, what: str = "numbers") -> str:
     """The tables, named for those who hear them."""
-    return show.html(_captioned(part, f"{title} – numbers") for part in content if isinstance(part, Table))
+    return show.html(_captioned(part, f"{title} – {what}") for part in content if isinstance(part, Table))
 
 
 def _captioned(table: Table, caption: str) -> Table:
@@ -510,8 +516,10 @@ def _groups(result: ColumnResult, title: str, least: int, options: PrintOptions,
     }
     if len(group_fits) > 1:
         reference = next((group for group in result.groups if group is not None), ...)
-        fit, caption = next(iter(group_fits.values())), f"{_wording(result)} – differences"
-        parts = differences_content(differences(group_fits, reference=reference), options.confidence, most=_COMPARED)
+        fit, caption = next(iter(group_fits.values())), f"{_wording(result)} – differences in points"
+        parts = differences_content(
+            differences(group_fits, reference=reference), options.confidence, most=_COMPARED, percent=True
+        )
         in_words = (
             _captioned(part, caption) if isinstance(part, Table) else _plainly(part, fit, options)
             for part in parts
