@@ -102,6 +102,7 @@ UNREAD = {
     "description": "what a design says of itself (TOLD): the page draws from the integers, and shows nothing of it",
     "gap": "an entry without words, or a plain one without choices or limits: it looks odd, and tells nothing",
     "twins": "two private questions with the same words: the page refuses the second when it is to be answered",
+    "nothing": "a design that tells nothing, so that nothing can be estimated",
     "length": "messages too short for some answers: the page refuses when it writes one that does not fit",
     "type": "1.0 for 1, which browsers cannot see, or true for 1 in a limit",
 }
@@ -135,6 +136,8 @@ def of_problem(problem: Problem) -> str:
     is_bare = problem.rule == "languages" or "a group must hold something" in problem.message
     if is_bare or (problem.rule != "apart" and problem.path.rpartition(".")[2] in GAPS):
         return "gap"
+    if problem.message.endswith("tells nothing"):
+        return "nothing"
     return "twins" if "must say in its own words what it asks" in problem.message else ""
 
 

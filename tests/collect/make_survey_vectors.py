@@ -115,6 +115,10 @@ PATTERN = {"kind": "pattern", "name": "", "notes": [], "categories": ["yes", "no
 K_ARY = Pattern.of(ABCD, *odds_within(1, others=3))
 """Warner's design, and k-ary randomized response, as the patterns that they are."""
 SUBSET = {"kind": "subset", "categories": [*ABCD], "discards": 1, "truthful": True}
+AFFINE = {"kind": "affine", "name": "", "notes": [], "categories": ["yes", "no"], "base": 5}
+AFFINE |= {"named": False, "inside": 2, "outside": 1}
+GROUPED = {"kind": "grouped", "name": "", "notes": [], "categories": [*ABCD], "width": 2}
+GROUPED |= {"design": json.loads(designs.k_ary((0, 1), epsilon=1).to_json())["design"]}
 BIG = 2**53
 PRACTICE = {"label": ASK, "choices": [{"name": name, "label": {"en": name}} for name in ABCD]}
 ITEMS, WHOLE = ["questionnaire", "items", "+"], "questionnaire"
@@ -402,6 +406,9 @@ VECTORS = [
     ("levels beside a table", "items[4]", (design(4, "levels"), [{"level": "1", "design": WARNER}])),
     ("a pattern with responses of its own", "items[4]", (design(4), {**PATTERN, "responses": ["no", "yes"]})),
     ("words that turn a response around", "items[4]", (at(4, "private", "responses"), {"yes": {"en": "no"}})),
+    ("a hash that stands in the response", "items[4]", (design(4), {**AFFINE, "named": True})),
+    ("a hash that does not", None, (design(4), AFFINE)),
+    ("a design of parts that an app draws", "items[9]", (design(9), GROUPED)),
     ("an unknown field of a design", "items[4]", (design(4, "tables"), [])),
     ("an unknown field of a level", "items[5]", (level(0, "name"), "device")),
     ("an unknown field beside a design", "items[4]", (at(4, "private", "design", "hash"), "0" * 64)),

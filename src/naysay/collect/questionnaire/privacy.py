@@ -62,7 +62,7 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
     except DesignError as error:
         yield Problem("designs", f"the design cannot be read: {error}", path=path)
         return
-    if offer.structure.estimates != "proportions":
+    if offer.structure.estimates != "proportions" or any(map(_only_by_apps, offer.parts.values())):
         message = f"the page of a survey does not draw for {offer.name or offer.kind}"
         way_out = "ask for ordered choices, such as with frequency(epsilon=1), or collect from an app of your own"
         yield Problem("designs", message, "numbers and hierarchies are drawn by apps", way_out, path=path)
@@ -90,6 +90,16 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
         message = f"the design must be about {_checks.listing_text(category_names)} in this order; it is about {about}"
         way_out = "make it from the names of the choices (yes and no for each choice of a select multiple)"
         yield Problem("designs", message, "answers would stand for other categories", way_out, path=path)
+
+
+_ONLY_BY_APPS = {"grouped", "window"}
+"""Kinds that look like a design of one question, and that the page does not draw; trust.js lists what it draws."""
+
+
+def _only_by_apps(design: Answerable) -> bool:
+    """Whether the page cannot draw the design, or one that it is made of; it never names the hash of an affine one."""
+    is_undrawn = design.kind in _ONLY_BY_APPS or getattr(design, "named", False)
+    return is_undrawn or any(map(_only_by_apps, made_of(design)))
 
 
 def _remembers(design: Answerable) -> bool:
