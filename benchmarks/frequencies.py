@@ -5,7 +5,7 @@
 Times are CPU time on one core, the best of several runs. Two Python packages are timed in the same run if they can be
 imported; they are no dependencies. Add them beside the script with
 
-    pip install --target peers --no-deps pure-ldp multi-freq-ldpy "xxhash<4" bitarray bitstring tibs \\
+    pip install --target peers --no-deps pure-ldp==1.2.0 multi-freq-ldpy==0.2.5 "xxhash<4" bitarray bitstring tibs \\
         scikit-learn joblib threadpoolctl cloudpickle
     PYTHONPATH=peers python benchmarks/frequencies.py
 """

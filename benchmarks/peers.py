@@ -4,12 +4,12 @@
 
 The packages are no dependencies. Add them beside the script with
 
-    pip install --target peers --no-deps pure-ldp multi-freq-ldpy "xxhash<4" bitarray bitstring tibs \\
-        scikit-learn joblib threadpoolctl cloudpickle opendp deprecated
+    pip install --target peers --no-deps pure-ldp==1.2.0 multi-freq-ldpy==0.2.5 opendp==0.16.0 \\
+        "xxhash<4" bitarray bitstring tibs scikit-learn joblib threadpoolctl cloudpickle deprecated
     PYTHONPATH=peers python benchmarks/peers.py
 
-Their clients draw from a fixed seed, but OpenDP's takes none. What they reported is counted, and given to their
-estimators and to naysay's.
+Those three versions gave the recorded numbers; the others only have to fit them. Their clients draw from a fixed seed,
+but OpenDP's takes none. What they reported is counted, and given to their estimators and to naysay's.
 """
 
 from __future__ import annotations
