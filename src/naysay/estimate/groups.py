@@ -634,7 +634,8 @@ def differences_content(
         ]
     law_name = "normal" if math.isinf(differences.denominator) else "t"
     heading_text = f"Differences from {_group(differences.reference)}; {confidence:.4g} {law_name} intervals"
-    column_names = (f"less {_group(differences.reference)}", "s.e.", "low", "high")
+    points_text = ", points" if percent else ""
+    column_names = (f"less {_group(differences.reference)}{points_text}", "s.e.", "low", "high")
     standard_errors = np.where(differences.reliable, differences.standard_errors, np.nan)
     interval_ends = np.where(differences.reliable[..., None], differences.interval(confidence), np.nan)
     number_array = np.concatenate(

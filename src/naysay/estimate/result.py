@@ -1168,6 +1168,7 @@ def _table(fit: Estimate, intervals: Intervals, *, percent: bool) -> Table:
     decimal_places, whole = decimals_of(fit), 1
     if percent:
         decimal_places, whole = max(decimal_places - 2, 0), 100
+        column_names = (f"{column_names[0]}, %", *column_names[1:])
     text_rows = [
         (row_label, *(number_text(whole * float(number), decimal_places) for number in row_numbers))
         for row_label, row_numbers in labeled_rows

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from naysay import DataError
+from naysay import DataError, questionnaire
+from naysay.collect import Published
 from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Clock, Plan
 from naysay.collect.questionnaire import sample
@@ -350,3 +351,23 @@ def test_nothing_of_respondents_is_in_the_log(office, admin, store, published, a
     assert log.entries(store) == before
     store.settle()
     assert [entry.what for entry in before] == ["logged in"]
+
+
+def test_a_closed_survey_with_controls_offers_no_way_to_open_it_again(admin, store, client, tmp_path):
+    sheet = (
+        "| survey | | | | | |\n| | type | name | label | bind::naysay_design | bind::naysay_control |\n"
+        "| | select_one vote | vote | Your vote? | negative() | |\n| | select_one vote | check | | | vote: lot |\n"
+        "| choices | | | |\n| | list_name | name | label |\n"
+        "| | vote | a | A |\n| | vote | b | B |\n| | vote | c | C |\n"
+        "| settings | | |\n| | form_id | form_title |\n| | club | Club |\n"
+    )
+    (tmp_path / "club.md").write_text(sheet, encoding="utf-8")
+    store.open(Published.of(questionnaire.load(tmp_path / "club.md"), client=client))
+    assert b"<h1>Results so far</h1>" in admin.get("/admin/surveys/club/results").content
+    store.close("club")
+    page = admin.get("/admin/surveys/club").content
+    assert b"A survey with controls stays closed" in page
+    assert b"Take answers again" not in page
+    assert b"<h1>Results</h1>" in admin.get("/admin/surveys/club/results").content
+    admin.post("/admin/surveys/kinds/close")
+    assert b"Take answers again" in admin.get("/admin/surveys/kinds").content

@@ -144,6 +144,7 @@ def survey(visit: Visit) -> Response:
         questions=_questions(published.questionnaire),
         privacy=lines(published.questionnaire),
         caution=tallies.OPEN_LINK,
+        controlled=any(question.control is not None for question in published.questionnaire.asked),
     )
 
 

@@ -284,7 +284,7 @@ def _result_parts(
     places = _percent_places(summary)
     mark = Mark("estimate", "share", shares, bounds)
     yield rows.rows(names, [mark], title=f"{title} – shares", places=places, ranges=False)
-    columns = (Column("answer", words=True), Column("share"), Column("from"), Column("to"))
+    columns = (Column("answer", words=True), Column("share, %"), Column("from"), Column("to"))
     cell_rows = tuple(
         (name, *(_percent(value, places) for value in (share, *ends)))
         for name, share, ends in zip(names, shares, bounds, strict=True)
@@ -305,7 +305,7 @@ def _result_parts(
 def _counts(summary: Shares, names: Sequence[str], title: str) -> Table:
     """How many gave each answer, and the shares with their standard errors in percent."""
     places = max((decimals(summary.standard_errors) or 3) - 2, 0)
-    columns = (Column("answer", words=True), *map(Column, ("count", "share", "s.e.", "low", "high")))
+    columns = (Column("answer", words=True), *map(Column, ("count", "share, %", "s.e.", "low", "high")))
     numbers = np.column_stack([summary.proportions, summary.standard_errors, summary.bounds])
     cell_rows = tuple(
         (name, f"{count:,}", *(_percent(value, places) for value in row_numbers))
