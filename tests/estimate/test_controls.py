@@ -676,3 +676,69 @@ def test_controls_drawn_by_lot_whose_truths_have_different_chances_have_an_exact
     scores = np.add.outer(np.arange(110) * weights[0], np.arange(106) * weights[1])
     expected = np.outer(*laws)[scores >= wrong @ weights - 1e-9].sum()
     assert people.p_value == pytest.approx(expected, rel=1e-9)
+
+
+# change between waves
+
+
+def wave_of(rng, carries, share, prevalence, n):
+    """Answers to a crosswise question and its control, of people of whom a share answers both at random."""
+    away, masked = rng.random(n) < share, designs.crosswise(prevalence=0.25)
+    truths = (carries, rng.random(n) < prevalence)
+    return tuple(
+        np.where(away, rng.choice(SAME, n), masked.randomize(np.where(truth, "yes", "no"), rng=rng).texts()).tolist()
+        for truth in truths
+    )
+
+
+def moved_by_truth(said, prevalence):
+    """By hand: by how much the share of carriers who comply moves with the truth of the control."""
+    question, control = (answers.count("different") / len(answers) for answers in said)
+    telling = 0.25 + 0.5 * prevalence
+    share = (control - telling) / (0.5 - telling)
+    naive = (question - 0.25) / 0.5
+    return (naive - 0.5) / (1 - share) ** 2 * (control - 0.5) / (0.5 - telling) ** 2 * 0.5
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_change_carries_the_error_of_the_truth_of_its_controls(is_shared):
+    rng, design, truth = np.random.default_rng(60), designs.crosswise(prevalence=0.25), {"yes": "0.1", "no": "0.9"}
+    other = truth if is_shared else {"yes": "0.2", "no": "0.8"}
+    began = rng.random(2_000) < 0.2
+    first = wave_of(rng, began, 0.3, 0.1, 2_000)
+    second = wave_of(rng, began | (rng.random(2_000) < 0.1), 0.1, 0.1 if is_shared else 0.2, 2_000)
+    changes = []
+    for people in (None, 60):
+        surveys = [designs.controlled(design, truth=shares, people=people) for shares in (truth, other)]
+        answers = [survey.encode(said) for survey, said in zip(surveys, (first, second), strict=True)]
+        changes.append(estimate.change(surveys[0], *answers, after=surveys[1]))
+    extra = changes[1].covariance[0, 0] - changes[0].covariance[0, 0]
+    slopes = moved_by_truth(first, 0.1), moved_by_truth(second, 0.1 if is_shared else 0.2)
+    if is_shared:  # one error moves both waves
+        assert extra == pytest.approx((slopes[1] - slopes[0]) ** 2 * 0.1 * 0.9 / 60, rel=0.05)
+    else:
+        expected = slopes[0] ** 2 * 0.1 * 0.9 / 60 + slopes[1] ** 2 * 0.2 * 0.8 / 60
+        assert extra == pytest.approx(expected, rel=0.05)
+    assert changes[0].difference == pytest.approx(changes[1].difference)
+
+
+def test_a_change_prints_who_does_not_comply_as_each_wave_does_by_itself():
+    rng, n = np.random.default_rng(31), 900
+    began, weights = rng.random(n) < 0.2, rng.uniform(0.5, 2, n)
+    waves = [wave_of(rng, began, share, 0, n) for share in (0.3, 0.1)]
+    survey = designs.controlled(designs.crosswise(prevalence=0.25), truth="no")
+    plain = estimate.change(survey, *map(survey.encode, waves))
+    weighted = estimate.change(survey, *map(survey.encode, waves), weights=weights)
+    for said, (wave, people), (_, of_weighted) in zip(waves, plain.people, weighted.people, strict=True):
+        alone = compliance(survey, survey.tally(said))
+        assert people.interval(0.9) == alone.interval(0.9)
+        by_weight = compliance(survey, survey.tally(said, weights=weights))
+        assert of_weighted.interval() == pytest.approx(by_weight.interval())
+        assert f"{wave} wave: {alone.sentence(0.9)}" in " ".join(plain.to_dict(0.9)["compliance"])
+        assert plain.to_dict()["noncompliance"][wave == "second"]["p_value"] == alone.p_value
+    # households of four that say the same are no more people
+    fourfold = [tuple(list(np.repeat(answers, 4)) for answers in said) for said in waves]
+    clustered = estimate.change(
+        survey, *map(survey.encode, fourfold), sampling=Sampling(clusters=np.repeat(np.arange(n), 4))
+    )
+    assert clustered.people[0][1].interval() == pytest.approx(plain.people[0][1].interval(), abs=2e-3)

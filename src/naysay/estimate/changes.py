@@ -22,10 +22,10 @@ from naysay._values import Array, Floats, Label
 from naysay.design import Samples
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
-from naysay.estimate.compliance import DENIERS, ONE_ONLY, OTHERS_ALIKE, behavior_text
+from naysay.estimate.compliance import DENIERS, ONE_ONLY, OTHERS_ALIKE, Compliance, behavior_text, compliance
 from naysay.estimate.fit import of_hundred
 from naysay.estimate.linear import linear_map
-from naysay.estimate.samples import controls_of
+from naysay.estimate.samples import controls_of, moves_of
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
 from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
@@ -69,7 +69,9 @@ class Change(Result):
     degrees_of_freedom : float
     standard_error_kind : str
     compliance : tuple of str
-        Who did not comply in each wave, by its controls, and what the change would be without them.
+        What the shares of those who did not comply mean for the change, and what it would be without the controls.
+    people : tuple of (str, Compliance)
+        The waves that have controls, each with who did not comply in it.
     warnings : tuple of StatisticalWarning
     """
 
@@ -86,6 +88,7 @@ class Change(Result):
     degrees_of_freedom: float = math.inf
     standard_error_kind: str = "persons as units"
     compliance: tuple[str, ...] = ()
+    people: tuple[tuple[str, Compliance], ...] = ()
     warnings: tuple[StatisticalWarning, ...] = ()
 
     @cached_property
@@ -116,9 +119,15 @@ class Change(Result):
             "only_second": self.only_second,
             "share_paired": self.share_paired,
             "rule": self.rule,
-            "compliance": self.compliance,
+            "compliance": self._compliance_lines(confidence),
+            "noncompliance": [people.numbers(confidence) | {"wave": wave} for wave, people in self.people],
             "warnings": list(map(str, self.warnings)),
         }
+
+    def _compliance_lines(self, confidence: float) -> tuple[str, ...]:
+        """Who did not comply, with intervals from the controls of each wave alone, and what that means."""
+        waves = (f"{wave} wave: {people.sentence(confidence)}" for wave, people in self.people)
+        return (*waves, *self.compliance)
 
     def records(self, confidence: float = 0.95) -> Records:
         """A row for each category."""
@@ -160,7 +169,7 @@ class Change(Result):
             Sentence(f"{people_text}; {errors_text}"),
             Sentence(f"rule of asking again ({self.rule}): {RULES[self.rule]}"),
             Table((Column("category", words=True, width=40), *map(Column, column_names)), table_rows),
-            *([Points(self.compliance)] if self.compliance else []),
+            *([Points(self._compliance_lines(confidence))] if self.people else []),
             *(Note(str(warning)) for warning in self.warnings),
         ]
 
@@ -333,23 +342,39 @@ def _change_of_waves(
         sampled = sampled_rows.collapsed(answered_items.reshape(-1), len(distinct_items))
     code_width = wave_codes[0].shape[1]
     kinds = distinct_items[:, -1]
-    u = (
-        _indicators(designs[0], distinct_items[:, :code_width], kinds != 2),
-        _indicators(designs[1], distinct_items[:, code_width:-1], kinds != 1),
-    )
+    item_codes_of_waves = (distinct_items[:, :code_width], distinct_items[:, code_width:-1])
+
+    def estimated(wave_designs: Sequence[Design | Samples]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields of the change among people who comply, and those as if everybody complied."""
+        u = [
+            _indicators(design, codes, kinds != other)
+            for design, codes, other in zip(wave_designs, item_codes_of_waves, (2, 1), strict=True)
+        ]
+        corrected = [
+            _among_compliers(design, indicators, np.where(kinds != other, sampled.weight, 0.0), wave)
+            for design, indicators, other, wave in zip(wave_designs, u, (2, 1), _WAVES, strict=True)
+        ]
+        counts = group_counts.tolist()
+        among_compliers, among_all = (
+            _combine_estimates(pair, kinds, counts, sampled) for pair in zip(*corrected, strict=True)
+        )
+        return among_compliers, among_all
+
     warning_texts = _warnings(designs, waves, answered_first & answered_second, rule)
-    corrected = [
-        _among_compliers(design, indicators, np.where(kinds != other, sampled.weight, 0.0), wave)
-        for design, indicators, other, wave in zip(designs, u, (2, 1), _WAVES, strict=True)
-    ]
-    compliance = [sentence for _, _, sentence in corrected if sentence]
-    change_fields = _combine_estimates((corrected[0][0], corrected[1][0]), kinds, group_counts.tolist(), sampled)
-    if compliance:
-        naive = _combine_estimates((corrected[0][1], corrected[1][1]), kinds, group_counts.tolist(), sampled)
+    change_fields, naive = estimated(designs)
+    moved = [estimated(moved_designs)[0]["difference"] for moved_designs in _moved_together(designs)]
+    moves = moves_of(change_fields["difference"], moved)
+    change_fields["covariance"] = change_fields["covariance"] + moves.T @ moves
+    people = _compliance_of_waves(designs, waves, plan, column)
+    meaning: tuple[str, ...] = ()
+    if people:
         named = zip(designs[0].categories, naive["difference"].tolist(), strict=True)
         changes_text = ", ".join(f"“{_checks.label(label)}” {value:+.4f}" for label, value in named)
-        compliance += [f"the change is that of the others, {OTHERS_ALIKE}", DENIERS]
-        compliance.append(f"without the controls, as if everybody had followed the instruction, it is {changes_text}")
+        meaning = (
+            f"the change is that of the others, {OTHERS_ALIKE}",
+            DENIERS,
+            f"without the controls, as if everybody had followed the instruction, it is {changes_text}",
+        )
     degrees = sampled.degrees_of_freedom if complex_ else math.inf
     sampling_text = f"{sampled.by}; " if complex_ or plan.weights is not None else ""
     return Change(
@@ -358,7 +383,8 @@ def _change_of_waves(
         rule=rule,
         degrees_of_freedom=degrees,
         standard_error_kind=f"{sampling_text}a person is the lowest unit",
-        compliance=tuple(compliance),
+        compliance=meaning,
+        people=people,
         warnings=tuple(map(StatisticalWarning, warning_texts)),
     )
 
@@ -406,32 +432,59 @@ def _codes_with_sample(design: Design | Samples, responses: Responses) -> NDArra
     return np.column_stack([responses.codes, places])
 
 
-def _among_compliers(
-    design: Design | Samples, indicators: Floats, weight: Floats, wave: str
-) -> tuple[Floats, Floats, str]:
-    """The indicators (items, t) whose mean is the share among people who comply; those without controls; a sentence.
+def _moved_together(designs: Sequence[Design | Samples]) -> list[tuple[Design | Samples, Design | Samples]]:
+    """The designs of both waves, moved by each estimated number that they rest on; what both rest on moves both."""
+    first, second = designs
+    moved_first, moved_second = (design.uncertain if isinstance(design, Samples) else () for design in designs)
+    if first == second:
+        return [(moved, moved) for moved in moved_first]
+    return [*((moved, second) for moved in moved_first), *((first, moved) for moved in moved_second)]
+
+
+def _compliance_of_waves(
+    designs: Sequence[Design | Samples], waves: Sequence[Responses], plan: Sampling, column: Callable[[Any], Any]
+) -> tuple[tuple[str, Compliance], ...]:
+    """The waves with controls, each with who does not comply, from all who answered in it."""
+    plan = replace(
+        plan,
+        **{
+            name: column(value)
+            for name in ("weights", "strata", "clusters", "fpc")
+            if (value := getattr(plan, name)) is not None
+        },
+        totals=[(column(margin), totals) for margin, totals in plan.margins],
+        replicates=list(map(column, plan.replicate_columns)) or plan.replicates,
+    )
+    people = []
+    for wave, design, responses in zip(_WAVES, designs, waves, strict=True):
+        if isinstance(design, Samples):
+            by_controls = compliance(design, design.tally(responses, sampling=plan if plan.columns else None))
+            people += [] if by_controls is None else [(wave, by_controls)]
+    return tuple(people)
+
+
+def _among_compliers(design: Design | Samples, indicators: Floats, weight: Floats, wave: str) -> tuple[Floats, Floats]:
+    """The indicators (items, t) whose mean is the share among people who comply; those without controls.
 
     With D the last indicator and a the others, π̂ = ā/(1 - D̄), linearized: π̂ + (a - (1 - D)π̂)/(1 - D̄).
     """
     if not isinstance(design, Samples):
-        return indicators, indicators, ""
+        return indicators, indicators
     categories, departs = indicators[:, :-1], indicators[:, -1]
     total = weight.sum()
     share = float(weight @ departs / total)
     error = math.sqrt(float(weight @ (departs - share) ** 2) / total**2)
-    type_name = str(design.nuisance[0].name)
     if share >= 1 - 2 * error:
         raise NotEstimable(
-            f"{wave} wave: about {of_hundred(share)} of 100 answered the control {behavior_text(type_name)}: hardly "
-            "anybody may be left whose answers tell the shares; look at how the control was asked"
+            f"{wave} wave: about {of_hundred(share)} of 100 answered the control "
+            f"{behavior_text(str(design.nuisance[0].name))}: hardly anybody may be left whose answers tell the shares; "
+            "look at how the control was asked"
         )
     shares = weight @ categories / total / (1 - share)
     linear = shares + (categories - np.outer(1 - departs, shares)) / (1 - share)
     controls = controls_of(design, design.designs[0])
     look = np.zeros(len(shares)) if controls is None else controls.look
-    behavior = behavior_text(type_name)
-    sentence = f"{wave} wave: about {of_hundred(max(share, 0.0))} of 100 answered the control {behavior}"
-    return linear, categories + np.outer(departs, look), f"{sentence} (s.e. {of_hundred(error)})"
+    return linear, categories + np.outer(departs, look)
 
 
 def _indicators(design: Design | Samples, codes: NDArray[np.int64], has_answer: NDArray[np.bool_]) -> Floats:

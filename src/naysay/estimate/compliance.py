@@ -226,6 +226,21 @@ class Compliance:
         ]
         return min(shares)[::-1] if shares else None
 
+    def sentence(self, confidence: float = 0.95) -> str:
+        """How many did not comply, with the interval from the controls alone."""
+        return share_sentence(self.type_name, self.share, self.interval(confidence))
+
+    def numbers(self, confidence: float = 0.95) -> dict[str, object]:
+        """The share of those who do not comply under the stable names of JSON."""
+        return {
+            "type": self.type_name,
+            "share": self.share,
+            "standard_error": self.standard_error,
+            "interval": self.interval(confidence),
+            "p_value": self.p_value,
+            "violations": self.violations and self.violations[0],
+        }
+
     def corrected(self, share: float) -> Floats:
         """The shares (t,) if this share of people did not comply: (ū - ρv) / (1 - ρ)."""
         return np.asarray((self.naive - share * self.look) / (1 - share))

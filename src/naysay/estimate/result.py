@@ -512,13 +512,7 @@ class Complied(Finding):
             return None
         people: Compliance = self.value
         shown = self._shown
-        return {
-            "share": people.share,
-            "standard_error": people.standard_error,
-            "interval": people.interval(options.confidence),
-            "p_value": people.p_value,
-            "type": people.type_name,
-            "violations": people.violations and people.violations[0],
+        return people.numbers(options.confidence) | {
             "uncorrected": people.naive,
             "corrected": people.corrected(people.share),
             "half_as_many_again": None if shown.more is None else shown.corrected(shown.more),
