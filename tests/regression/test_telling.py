@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from people import asked, people
 
-from naysay import designs, regression
+from naysay import crosstab, designs, regression
+from naysay.errors import DataError
+from naysay.estimate.compliance import compliance
 from naysay.regression.result import prediction_chart, regression_html
 from naysay.show import Column, Facts, Heading, Note, Points, Sentence, Table, latex
 
@@ -154,3 +156,48 @@ def test_coefficients_of_several_categories_have_the_category_in_their_name(fit)
     assert list(fit.params.index.names) == ["category", "term"]
     assert fit.params["b", "x"] == fit.coefficients[fit.names.index(("b", "x"))]
     assert fit.conf_int().loc[("b", "x"), 0] == pytest.approx(fit.interval()[fit.names.index(("b", "x")), 0])
+
+
+def cheats(left_out, weights=None):
+    """A regression of 900 people with a control, which every `left_out`-th of them has not answered."""
+    rng, same = np.random.default_rng(12), np.array(("same", "different"))
+    away, age = rng.random(900) < 0.25, rng.integers(18, 70, 900)
+    carries = rng.random(900) < 1 / (1 + np.exp(2.5 - 0.03 * age))
+    masked = designs.crosswise(prevalence=0.25)
+    question, control = (
+        np.where(away, rng.choice(same, 900), masked.randomize(np.where(truth, "yes", "no"), rng=rng).texts())
+        for truth in (carries, np.zeros(900, dtype=bool))
+    )
+    answers = [None if left_out and place % left_out == 0 else text for place, text in enumerate(control.tolist())]
+    columns = {"cheated": question.tolist(), "check": answers, "age": age.tolist()}
+    survey = designs.controlled(masked, truth="no")
+    if weights is not None:
+        columns["w"] = weights
+    return survey, columns, regression.regress(survey, "cheated + check ~ age", columns, weights=weights and "w")
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5] * 300])
+def test_who_does_not_comply_is_told_by_the_controls_alone(weights):
+    survey, columns, fit = cheats(0, weights)
+    alone = compliance(survey, survey.tally((columns["cheated"], columns["check"]), weights=weights))
+    assert fit.compliance.interval(0.9) == pytest.approx(alone.interval(0.9))
+    assert f"by the controls alone {alone.sentence(0.9)}" in fit.to_text(0.9)
+    assert fit.to_dict()["compliance"]["p_value"] == pytest.approx(alone.p_value)
+
+
+def test_a_control_that_half_of_the_people_left_out_is_said():
+    survey, columns, fit = cheats(2)
+    assert "left out by people who answered the rest: check (450 of 900); what they said is used" in fit.to_text()
+    rest = [[text for place, text in enumerate(columns[name]) if place % 2] for name in ("cheated", "check")]
+    assert fit.compliance.interval() == compliance(survey, survey.tally(tuple(rest))).interval()
+    assert "left out by people" not in cheats(0)[2].to_text()
+
+
+def test_the_error_of_a_truth_that_was_found_from_people_is_no_part_of_a_regression_or_a_crosstab():
+    """So both refuse it, rather than leave its error out."""
+    survey = designs.controlled(designs.crosswise(prevalence=0.25), truth={"yes": "0.1", "no": "0.9"}, people=60)
+    answers = {"cheated": ["same", "different"] * 9, "check": ["same"] * 18, "sex": ["f", "m", "m"] * 6}
+    with pytest.raises(DataError, match="takes the chances of a design as known, and those of controlled"):
+        regression.regress(survey, "cheated + check ~ sex", answers)
+    with pytest.raises(DataError, match="takes the chances of a design as known, and those of controlled"):
+        crosstab.crosstab(answers, row=crosstab.Variable("cheated", survey, controls=("check",)), column="sex")

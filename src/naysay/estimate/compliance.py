@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ from naysay.errors import DataError, NotEstimable
 from naysay.estimate.fit import of_hundred
 from naysay.estimate.likelihood import answering
 from naysay.estimate.samples import Controls, controls_of, moment_cells
+from naysay.responses.spaces import MISSING
 from naysay.tally import Tally
 
 MEASURED = (0.23, 0.39)
@@ -307,6 +308,21 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         all(controls.rules_out for controls in sample_controls),
         law,
     )
+
+
+def complete(tally: Tally) -> Tally | None:
+    """The answers of people who left out neither the question nor a control; None where there are none."""
+    is_whole = [(part.codes != MISSING).all(axis=1) for part in tally.parts]
+    if all(map(np.all, is_whole)):
+        return tally
+    parts = tuple(
+        replace(part, **{name: getattr(part, name)[rows] for name in part.arrays})
+        for part, rows in zip(tally.parts, is_whole, strict=True)
+    )
+    if not any(part.weight.sum() > 0 for part in parts):
+        return None
+    sampled = None if tally.complex is None else tally.complex.take(np.concatenate(is_whole))
+    return replace(tally, parts=parts, complex=sampled)
 
 
 def _score_law(people: Sequence[int], sample_controls: Sequence[Controls], counts: Floats) -> ScoreLaw | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._values import Floats, JsonObject, Label
+from naysay.errors import NotEstimable
+from naysay.estimate.compliance import DENIERS, Compliance, complete, compliance
 from naysay.estimate.fit import decimals, number_text
 from naysay.regression.fitted import Effects, Fitted, Test
+from naysay.responses.spaces import MISSING
 from naysay.show import (
     Chart,
     Column,
@@ -74,6 +78,15 @@ class Regression(Fitted, Result):
         """The Wald test of each term of the formula but the constant."""
         return {term: self.wald(term) for term in self.data.matrix.terms if term != "1"}
 
+    @cached_property
+    def compliance(self) -> Compliance | None:
+        """Who does not comply, from the controls alone of people who left none out; None without controls."""
+        answers = complete(self.data.tally) if self.data.design.offer.measures_compliance else None
+        try:
+            return None if answers is None else compliance(self.data.design, answers)
+        except NotEstimable:
+            return None
+
     def parts(self, confidence: float = 0.95, at: At = ()) -> list[Content]:
         """The regression in the vocabulary of `naysay.show`.
 
@@ -89,7 +102,7 @@ class Regression(Fitted, Result):
             *_terms(self.tests()),
             *_effects(self, self.effects(), confidence),
             *_margins(self, at, confidence),
-            Points(tuple(_rests(self))),
+            Points(tuple(_rests(self, confidence))),
             *(Note(reservation) for reservation in [*self.reservations, *_predicted_beyond(self, at)]),
         ]
 
@@ -131,7 +144,8 @@ class Regression(Fitted, Result):
                 }
                 for values, predictions in ((values, self.margins(**values)) for values in at)
             ],
-            "rests_on": list(_rests(self)),
+            "compliance": None if self.compliance is None else self.compliance.numbers(confidence),
+            "rests_on": list(_rests(self, confidence)),
             "warnings": [*self.reservations, *_predicted_beyond(self, at)],
         } | ({} if sampled is None else {"sampling": str(sampled), "degrees_of_freedom": sampled.degrees_of_freedom})
 
@@ -169,6 +183,17 @@ class Regression(Fitted, Result):
         if data.dropped:
             name_text = ", ".join(f"{column_name} ({count:,})" for column_name, count in data.missing.items())
             sentences.append(f"{data.dropped:,} people were left out, whose covariates are missing: {name_text}")
+        names = data.formula.response
+        if data.design.offer.measures_compliance and data.design.space.answers == len(names):
+            silent = [
+                (name, sum(int(part.count @ (part.codes[:, place] == MISSING)) for part in data.tally.parts))
+                for place, name in enumerate(names)
+            ]
+            if left_out := [f"{name} ({count:,} of {self.n:,})" for name, count in silent if count]:
+                sentences.append(
+                    f"left out by people who answered the rest: {', '.join(left_out)}; what they said is used, and "
+                    "of those who do not comply it tells little"
+                )
         held_shares = [
             share.name
             for share, is_bound in zip(model.within.parameters, self.optimum.bound[-model.q :], strict=False)
@@ -337,8 +362,11 @@ def _margins(fit: Regression, at: At, confidence: float) -> Iterator[Table]:
     yield Table((*column_heads, *map(Column, ("share", "s.e.", "low", "high"))), tuple(table_rows), "Predicted shares")
 
 
-def _rests(fit: Regression) -> Iterator[str]:
+def _rests(fit: Regression, confidence: float) -> Iterator[str]:
     """What the numbers rest on."""
+    if fit.compliance is not None:
+        yield f"by the controls alone {fit.compliance.sentence(confidence)}"
+        yield DENIERS
     if fit.data.design.offer.assigned_by == "respondent":
         yield "assumes: among people with the same covariates the chosen level has nothing to do with the category"
     if fit.model.within.assumptions:
