@@ -16,7 +16,6 @@ from naysay import _checks, estimate, files
 from naysay.errors import DataError, NaysayError, in_group
 from naysay.estimate import Estimate, PrintOptions, leverage
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
-from naysay.files.codebook import arm_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -497,6 +496,8 @@ def gathered(
         The fewest answers in a group that is told.
     options : PrintOptions
     """
+    from naysay.files.codebook import arm_words  # it loads polars, which no help text needs
+
     answered.check_groups(by)
     for column in (*answered.private, *answered.plain):
         entry, column_title = answered.book.columns[column], answered.title(column)
