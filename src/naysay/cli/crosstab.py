@@ -257,6 +257,10 @@ def _of_file(request: CrosstabOptions, file: Path) -> Crosstab:
             "design, such as --row-design"
         )
     with files.readable(file):
+        controls = [options.control_of(text) for role in _ROLES for text in getattr(request, f"{role}_control") or ()]
+        if controls:
+            questions = [variable.column for variable in variables]
+            options.check_controls(questions, controls, frame.collect_schema().names())
         return crosstab.crosstab(
             prepare_frame(_typed_frame(request, frame, variables), sampling),
             row=variables[0],

@@ -325,6 +325,9 @@ def _of_file(
         frame = files.together(frame, truth_columns, request.sample)
     sampling = request.sampling(frame)
     with files.readable(file), with_labels(design, file, response, encoding=request.encoding, codes=request.codes):
+        if request.control:
+            controls = [options.control_of(control_text) for control_text in request.control]
+            options.check_controls(response[:1], controls, frame.collect_schema().names())
         options.note_words(frame, response, design)
         tally = design.tally(
             prepare_frame(_typed_frame(request, frame, response, sets=len(response) > design.space.answers), sampling),
@@ -920,6 +923,8 @@ def _estimate_change(request: ChangeOptions, design: Any, after: Any) -> estimat
     wave_tables = []
     for path, wave_frame in zip(wave_paths, wave_frames, strict=True):
         with files.readable(path):
+            if controls:
+                options.check_controls(answer_columns, controls, wave_frame.collect_schema().names())
             column_names = list(
                 dict.fromkeys(
                     [*wave_columns[0], *wave_columns[1], *filter(None, truths), *filter(None, [request.person])]

@@ -123,6 +123,9 @@ def _of_file(request: RegressOptions, file: Path) -> Fits:
         files.readable(file),
         with_labels(design, file, response, encoding=request.encoding, codes=request.codes),
     ):
+        if request.control:
+            controls = [options.control_of(text) for text in request.control]
+            options.check_controls(formula.response, controls, frame.collect_schema().names())
         options.note_words(frame, response, design)
         fit = _fitted(request, design, frame)
         return fit, request, _fitted(*uncontrolled, frame) if request.control else None

@@ -247,6 +247,32 @@ def control_of(text: str) -> Control:
     return Control(column_name, shares, people=int(people_text) if people_text else None)
 
 
+def check_controls(questions: Sequence[str], controls: Sequence[Control], columns: Sequence[str]) -> None:
+    """Raise where a column of answers has two roles, or one truth is named for a control that has one for each person.
+
+    Parameters
+    ----------
+    questions : sequence of str
+        The columns of the questions, of all waves or variables.
+    controls : sequence of Control
+        Those of all of these.
+    columns : sequence of str
+        The columns of the file.
+    """
+    if (repeated := _checks.repeated([*questions, *(control.column for control in controls)])) is not None:
+        raise DataError(
+            f"column {repeated!r} is named twice; each question and each control, of each wave, has its own column",
+            column=repeated,
+        )
+    for control in controls:
+        if control.truth_column is None and f"{control.column}_truth" in columns:
+            raise DataError(
+                f"--control says one truth for all of {control.column!r}, and column '{control.column}_truth' has one "
+                f"for each person; say '{control.column}: lot'",
+                column=control.column,
+            )
+
+
 def truths_of(controls: Sequence[Control]) -> str | None:
     """The column that names the sample of each person: that of the truth, or of the truths of several controls."""
     return "; ".join(control.truth_column for control in controls if control.truth_column is not None) or None
