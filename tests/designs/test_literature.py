@@ -87,6 +87,7 @@ def test_the_single_sample_count_agrees_with_and_without_people_who_always_say_n
     assert (mean.proportions[0], mean.standard_errors[0]) == pytest.approx((case["moment"], case["se"]), abs=1e-6)
     fit = estimate.maximum_likelihood(plain, plain.tally(range(6), count=case["counts"]))
     assert fit.proportions[0] == pytest.approx(case["ml"]["est"], abs=1e-5)
+    assert fit.goodness_of_fit.deviance == pytest.approx(case["ml"]["G2"], abs=1e-3)
     fit = estimate.maximum_likelihood(zero, zero.tally(range(6), count=case["counts"]))
     assert fit.proportions[0] == pytest.approx(case["zero"]["est"], abs=1e-5)
     assert fit.nuisance["always 0"].value == pytest.approx(case["zero_rho"]["est"], abs=1e-5)
@@ -257,3 +258,20 @@ def test_a_double_list_finds_the_share_as_the_published_estimate_does():
 def test_what_lists_and_one_saying_refuse(call, message):
     with pytest.raises(DesignError, match=message):
         call()
+
+
+def test_the_anchored_model_with_weights_is_the_weighted_formula():
+    """Second route: ψ = (u - Dv - (1 - D)π) / (1 - ρ) by person, V = n/(n - 1) Σ w²ψ² / (Σ w)²."""
+    rng, n = np.random.default_rng(23), 700
+    weights = rng.gamma(2, 1, n)
+    question, control = (rng.random((2, n)) < [[0.66], [0.8]]).astype(float)  # the same
+    survey = designs.anchored_crosswise(prevalence=0.15, anchor=0.15)
+    answers = tuple(np.where(said == 1, "same", "different").tolist() for said in (question, control))
+    fit = estimate.moments(survey, survey.tally(answers, weights=weights))
+    yes, away = (1 - question - 0.15) / 0.7, (1 - control - 0.15) / 0.35
+    share = np.average(away, weights=weights)
+    corrected = (np.average(yes, weights=weights) - share / 2) / (1 - share)
+    scores = (yes - away / 2 - (1 - away) * corrected) / (1 - share)
+    variance = n / (n - 1) * (weights**2 @ scores**2) / weights.sum() ** 2
+    assert fit.proportions[0] == pytest.approx(corrected, abs=1e-12)
+    assert fit.standard_errors[0] == pytest.approx(np.sqrt(variance), abs=1e-12)
