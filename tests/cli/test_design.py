@@ -48,7 +48,7 @@ def test_the_matrix_is_printed(naysay):
         ["yes", "0.7000", "0.3000"],
         ["no", "0.3000", "0.7000"],
     ]
-    assert "multiplies the odds of a category against the rest by 2.333 at most" in out
+    assert "multiplies the odds of a category against the rest by 2.334 at most" in out
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from naysay import designs
+from naysay import designs, privacy
+from naysay.files import designs_of
 
 CATEGORIES = ("low", "middle", "high", "none")
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
@@ -341,3 +342,27 @@ def test_numbers_of_a_release_are_estimated_as_ranges(naysay):
     told = naysay("estimate", "r.csv", "--response", "ms", "--target", "file")
     assert told.code == 0, told.err
     assert "quantile" in told.out
+
+
+def test_all_columns_together_tell_no_more_than_the_budget_says(naysay, tmp_path):
+    """The likelihood ratio of a record's answers over all columns, the worst pair of truths, on 200 records."""
+    rng = np.random.default_rng(14)
+    labels = {"income": ("low", "middle", "high"), "gender": ("f", "m"), "job": ("a", "b", "c", "d")}
+    pl.DataFrame({name: rng.choice(of, 200) for name, of in labels.items()}).write_csv(tmp_path / "people.csv")
+    words = [word for name, of in labels.items() for word in ("--response", name, "--categories", ",".join(of))]
+    said = naysay(
+        "randomize", "people.csv", *words, "--design", "k_ary(epsilon=part)", "--budget", 3, "--out", "r.csv"
+    ).out
+    assert "change by a factor of 20.09 at most" in said
+    assert said.count("by 2.72 at most") == 3
+    release, worst = pl.read_csv(tmp_path / "r.csv"), np.ones(200)
+    for name, entry in designs_of(tmp_path / "r.csv").items():
+        chances = entry.design.channel().likelihood(release[name].to_list())
+        worst *= chances.max(axis=1) / chances.min(axis=1)
+    assert 0.99 * np.exp(3) < worst.max() < 20.09
+
+
+def test_a_bound_is_rounded_up():
+    """e^1.5 is 4.4817, so that "by 4.48 at most" was not true."""
+    assert "by 4.49 at most" in str(privacy.statement(designs.k_ary(("a", "b"), epsilon=1.5)))
+    assert "by 4 at most" in str(privacy.statement(designs.warner(p=0.8)))

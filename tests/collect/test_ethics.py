@@ -10,10 +10,11 @@ import segno
 
 from naysay import designs, privacy
 from naysay.collect import Published
-from naysay.collect.ethics import Statement, after, disclosures_of, rounded
+from naysay.collect.ethics import Statement, after, disclosures_of
 from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
 from naysay.errors import DataError
 from naysay.show import Table
+from naysay.show.result import rounded_up
 
 FIVE = tuple("abcde")
 
@@ -58,7 +59,7 @@ def test_a_stated_number_is_never_better_than_what_the_design_tells():
                 posterior = (rows[seen] * prior)[:, j] / (rows[seen] @ prior)
                 assert 100 * posterior.max() <= after(each.odds) + 1e-9
             for value in (each.odds, each.epsilon, each.bits):
-                assert math.isinf(value) or float(rounded(value)) >= value * (1 - 1e-8)
+                assert math.isinf(value) or float(rounded_up(value)) >= value * (1 - 1e-8)
 
 
 def test_of_levels_the_most_open_one_is_stated():

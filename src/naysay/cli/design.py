@@ -21,6 +21,7 @@ from naysay.estimate.paper import assumed, sources
 from naysay.report import flowchart
 from naysay.show import Column, Content, Heading, Table
 from naysay.show import text as as_text
+from naysay.show.result import rounded_up
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -232,7 +233,8 @@ def _largest_odds(design: Design) -> str:
         return "not computed, for the same reason"
     if math.isinf(largest):
         return "an answer can prove a category"
-    return f"an answer multiplies the odds of a category against the rest by {largest:.4g} at most (uniform prior)"
+    most = rounded_up(largest, 4)
+    return f"an answer multiplies the odds of a category against the rest by {most} at most (uniform prior)"
 
 
 def _sinks(design: Design) -> list[str]:

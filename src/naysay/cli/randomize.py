@@ -23,6 +23,7 @@ from naysay.console.output import takes
 from naysay.errors import AnswerError, DataError
 from naysay.files.frames import whole
 from naysay.responses import JOINER, Responses
+from naysay.show.result import rounded_up
 
 _PART = "part"  # what stands for ε in a design that gets a part of the budget
 _SHARE_DIGITS = 10**9  # parts of a budget are cut to so many parts of one, so that their sum keeps to it
@@ -376,19 +377,14 @@ def _report_whole(
                 "category out or give it away; where columns go together, what two answers leave open can be one"
             )
         else:
+            most = rounded_up(math.exp(total), 4)
             output.say(
-                f"privacy, {together}: ε = {_upward(total)}: the odds of any two things about a person, such as two "
-                f"incomes, change by a factor of {_upward(math.exp(total))} at most, however the columns go together"
+                f"privacy, {together}: ε = {rounded_up(total, 4)}: the odds of any two things about a person, such as "
+                f"two incomes, change by a factor of {most} at most, however the columns go together"
             )
     others_text = f"other columns ({_checks.listing_text(other_columns)}) and " if other_columns else ""
     gaps_text = "; who has a gap is seen for certain" if gaps else ""
     output.say(f"note: kept as before: {others_text}the order of the rows; they may give the answer away{gaps_text}")
-
-
-def _upward(value: float) -> str:
-    """Four digits, rounded up: a bound that is printed must hold."""
-    digits = 3 - math.floor(math.log10(value)) if value > 0 else 3
-    return f"{math.ceil(value * 10**digits - 1e-6) / 10**digits:.4g}"
 
 
 def _recipe(request: RandomizeOptions, masked: Masked) -> None:

@@ -24,6 +24,7 @@ from naysay.collect.questionnaire.privacy import private_questions, times
 from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
 from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
+from naysay.show.result import rounded_up
 
 __all__ = ["LANGUAGES", "Statement"]
 
@@ -122,7 +123,7 @@ class Statement:
             return tuple(facts)
         most_odds = max(disclosure.odds for disclosure in private_disclosures)
         odds_words = words["revealing"] if math.isinf(most_odds) else words["odds"]
-        return (*facts, (f"× {rounded(most_odds)}", odds_words), (f"{moved_points:.3g}", words["moved"]))
+        return (*facts, (f"× {rounded_up(most_odds)}", odds_words), (f"{moved_points:.3g}", words["moved"]))
 
     def sections(self) -> tuple[tuple[str, list[Content]], ...]:
         """Each heading with its content; see `naysay.show`."""
@@ -229,9 +230,9 @@ class Statement:
         if len(private_disclosures) > _MOST_ROWS:
             yield Sentence(words["annex"].format(shown=_MOST_ROWS, all=len(private_disclosures)), small=True)
         total_privacy = together(self.published.questionnaire)
-        total_epsilon, bits_text = total_privacy["epsilon"], rounded(total_privacy["bits"] or 0.0)
+        total_epsilon, bits_text = total_privacy["epsilon"], rounded_up(total_privacy["bits"] or 0.0)
         sum_text = words["infinite"] if total_epsilon is None else words["finite"]
-        yield Sentence(f"{sum_text.format(epsilon=rounded(total_epsilon or 0.0), bits=bits_text)} {words['beside']}")
+        yield Sentence(f"{sum_text.format(epsilon=rounded_up(total_epsilon or 0.0), bits=bits_text)} {words['beside']}")
         innocuous_labels = [disclosure.label for disclosure in private_disclosures if disclosure.innocuous]
         if innocuous_labels:
             yield Sentence(words["innocuous"].format(names=self._label_list(innocuous_labels)))
@@ -274,9 +275,11 @@ class Statement:
             drawing_text,
             str(disclosure.levels) if disclosure.levels > 1 else "–",
             words["possible"].format(left=categories_left, categories=disclosure.categories),
-            words["certain"] if math.isinf(disclosure.odds) else words["times"].format(odds=rounded(disclosure.odds)),
-            rounded(disclosure.epsilon),
-            words["bits"].format(bits=rounded(disclosure.bits), most=f"{math.log2(disclosure.categories):.3g}"),
+            words["certain"]
+            if math.isinf(disclosure.odds)
+            else words["times"].format(odds=rounded_up(disclosure.odds)),
+            rounded_up(disclosure.epsilon),
+            words["bits"].format(bits=rounded_up(disclosure.bits), most=f"{math.log2(disclosure.categories):.3g}"),
         )
 
     def _threats(self) -> list[Content]:
@@ -386,18 +389,3 @@ def after(odds: float, before: float = 0.1) -> int:
     (25, 100)
     """
     return 100 if math.isinf(odds) else math.ceil(100 * before * odds / (1 - before + before * odds) - 1e-9)
-
-
-def rounded(value: float, digits: int = 3) -> str:
-    """A number with a few digits that is never less than the value: what a statement promises must hold.
-
-    Examples
-    --------
-    >>> rounded(2.33333), rounded(math.inf), rounded(4.0), rounded(1234.5)
-    ('2.34', '∞', '4', '1240')
-    """
-    if math.isinf(value) or value == 0:
-        return "∞" if value else "0"
-    rounding_unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-    rounded_up = math.ceil(value / rounding_unit - 1e-9) * rounding_unit
-    return f"{rounded_up:.{digits}g}" if rounded_up < 10**digits else f"{rounded_up:.0f}"

@@ -233,10 +233,10 @@ def heat_map(fits: Mapping[Any, Fit], *, name: str = "group", confidence: float 
     --------
     >>> from naysay import designs, estimate
     >>> noise = designs.gaussian_negative(("low", "middle", "high", "loud"), sigma=1.5)
-    >>> counts = {8: [120, 413, 337, 130], 20: [130, 337, 413, 120]}
+    >>> counts = {8: [240, 826, 674, 260], 20: [260, 674, 826, 240]}
     >>> fits = {hour: estimate.moments(noise, noise.tally(count=count)) for hour, count in counts.items()}
     >>> heat_map(fits, name="hour").told.tolist()
-    [[True, False, False, False], [False, False, False, True]]
+    [[True, True, False, False], [False, False, True, True]]
     """
     groups: Sequence[Any] = tuple(fits)
     if not groups or len({tuple(fit.categories) for fit in fits.values()}) > 1:

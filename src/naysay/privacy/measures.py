@@ -40,6 +40,7 @@ from naysay.design.pure import binomial
 from naysay.errors import DesignError
 from naysay.responses import Labels, Responses
 from naysay.show import charts, finish
+from naysay.show.result import rounded_up
 
 ABOUT_DESIGNS = "privacy is a property of a design"
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
@@ -658,7 +659,7 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
         return "an answer can reveal the truth" if possible[0] == 1 else "an answer rules categories out for certain"
     if value == 0:
         return "an answer says nothing"
-    return f"an answer changes the odds between two categories by {math.exp(value):.3g} at most"
+    return f"an answer changes the odds between two categories by {rounded_up(math.exp(value))} at most"
 
 
 def choosing(choice: Answerable) -> float:

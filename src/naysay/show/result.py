@@ -189,6 +189,21 @@ def fixed_decimals(value: float, places: int) -> str:
     return f"{round(round(value, places + 6), places) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
 
 
+def rounded_up(value: float, digits: int = 3) -> str:
+    """A number with a few digits that is never less than the value: a bound that is printed must hold.
+
+    Examples
+    --------
+    >>> rounded_up(2.33333), rounded_up(math.inf), rounded_up(4.0), rounded_up(1234.5)
+    ('2.34', '∞', '4', '1240')
+    """
+    if math.isinf(value) or value == 0:
+        return "∞" if value else "0"
+    rounding_unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    above = math.ceil(value / rounding_unit - 1e-9) * rounding_unit
+    return f"{above:.{digits}g}" if above < 10**digits else f"{above:.0f}"
+
+
 def plain(value: object) -> Any:
     """A value made of arrays, tuples and numbers, as lists and JSON numbers; undefined numbers become None.
 

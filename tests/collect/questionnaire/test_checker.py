@@ -535,7 +535,7 @@ def test_both_options_stay_possible_is_never_said_without_the_odds():
     told = lines(of_form(form).questionnaire)
     possible = [line for line in told if "stay possible" in line]
     assert possible
-    assert all("changes the odds between two categories by 1e+04 at most" in line for line in possible)
+    assert all("changes the odds between two categories by 10000 at most" in line for line in possible)
 
 
 @pytest.mark.parametrize(

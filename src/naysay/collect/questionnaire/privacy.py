@@ -30,6 +30,7 @@ from naysay.design.algebra import memory_of
 from naysay.design.several import made_of
 from naysay.designs.randomized import PREVALENCE
 from naysay.errors import DesignError
+from naysay.show.result import rounded_up
 
 MOST_ODDS = 20
 """The largest factor by which an answer may change the odds between two categories without a warning.
@@ -220,7 +221,9 @@ def _disclosure_problems(design: Design, subject: str, path: str) -> Iterator[Pr
         way_out = "leave it out where nobody should tell their answer"
         yield Problem("reveals", f"{subject} {effect}", reason, way_out, "warning", path=path)
     elif _MOST_EPSILON < epsilon < math.inf:
-        odds_text = f"an answer changes the odds between two categories by up to {math.exp(epsilon):,.0f} to 1"
+        odds_text = (
+            f"an answer changes the odds between two categories by up to {math.ceil(math.exp(epsilon) - 1e-6):,} to 1"
+        )
         message = f"{subject} protects little: its ε is {epsilon:.3g}, and {odds_text}"
         reason = "all categories stay possible, but one of them is nearly certain"
         way_out = f"leave more to chance, until ε is {_MOST_EPSILON:g} or less (odds of {MOST_ODDS} to 1)"
@@ -653,7 +656,9 @@ def lines(questionnaire: Questionnaire) -> list[str]:
     total = together(questionnaire)
     epsilon, odds = total["epsilon"], total["odds"]
     every = "∞ (some answers rule something out for certain, so the sum says no more)"
-    odds_shown = "∞: it may reveal the category" if odds is None else f"{odds:.3g} at most under a uniform prior"
+    odds_shown = (
+        "∞: it may reveal the category" if odds is None else f"{rounded_up(odds)} at most under a uniform prior"
+    )
     sum_line = (
         f"all answers together: ε = {every if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
         f"category by {odds_shown}; {total['bits']:.3g} bits at most; other answers may add about one question"
