@@ -742,3 +742,11 @@ def test_a_change_prints_who_does_not_comply_as_each_wave_does_by_itself():
         survey, *map(survey.encode, fourfold), sampling=Sampling(clusters=np.repeat(np.arange(n), 4))
     )
     assert clustered.people[0][1].interval() == pytest.approx(plain.people[0][1].interval(), abs=2e-3)
+
+
+def test_where_few_answered_a_control_no_share_below_nought_is_told():
+    """One of five says yes to a control whose truth is no, less often than chance alone gives."""
+    survey = designs.controlled(designs.warner(p=0.7), truth="no")
+    tally = survey.tally((["yes", "no", "yes", "no", "yes"], ["yes", "no", "no", "no", "no"]))
+    with pytest.raises(NotEstimable, match=r"^about 0\S* of 100, and perhaps all, answered the control"):
+        estimate.moments(survey, tally)

@@ -425,8 +425,8 @@ def reservations(design: Answerable, tally: Tally) -> list[str]:
     is_estimated = any(share.of == (people.type_name,) for share in design.nuisance)
     if is_estimated and people.share >= 1 - 2 * people.standard_error:
         raise NotEstimable(
-            f"about {of_hundred(people.share)} of 100 answered the control {behavior}: hardly anybody may be left "
-            "whose answers tell the shares; look at how the control was asked"
+            f"about {of_hundred(max(people.share, 0.0))} of 100, and perhaps all, answered the control {behavior}: "
+            "hardly anybody may be left whose answers tell the shares; look at how the control was asked"
         )
     low, high = people.interval()
     texts = []
