@@ -1,7 +1,6 @@
 """A private question in every state: asked or not, blank, required, by ranges, by items; and what is said of it."""
 
 import json
-import re
 
 import pytest
 from browsing import ANSWERS, Respondent, serve
@@ -265,23 +264,26 @@ def test_where_odds_are_bounded_for_every_reader_it_says_so(screens):
 def test_where_chance_swapped_an_answer_it_says_so_and_how_often_it_does(screens):
     screens.to("smoking", "no")
     said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
-    why = {
-        "yes": "Swapped. Chance swaps about 30 in 100 answers. Only totals are corrected.",
-        "no": "Chance kept it. It swaps about 30 in 100, so nobody can be sure.",
-    }[said]
-    assert leaves(screens.respondent) == (f"Chance will send: {said.title()}", why)
+    often = "Chance changes about 30 in 100 answers: nobody can be sure."
+    told = {
+        "yes": ("Chance will send: Yes (changed)", f"{often} Only results are corrected."),
+        "no": ("Chance will send: No", f"Not changed. {often}"),
+    }
+    assert leaves(screens.respondent) == told[said]
 
 
-def test_what_holds_for_every_line_is_said_once(screens):
+def test_each_line_that_leaves_stands_there_and_those_that_chance_changed_are_marked(screens):
     screens.to("drugs", ANSWERS["drugs"])
     said, why = leaves(screens.respondent)
-    groups = dict(re.findall(r"(Yes|No) \((.*?)\)", said.removeprefix("Chance will send: ")))
-    sides = {label.lower(): side.lower() for side, labels in groups.items() for label in labels.split(", ")}
-    assert sides.keys() == ANSWERS["drugs"].keys()
-    swapped = sum(side != ANSWERS["drugs"][label] for label, side in sides.items())
-    kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
-    told = f"Lines swapped: {swapped} (about 25 in 100). Only totals are corrected."
-    assert why == (told if swapped else kept)
+    lines = said.removeprefix("Chance will send: ").split("\u00a0· ")
+    sent = json.loads("{" + screens.respondent.previews()["drugs"] + "}")["drugs"]
+    changed = {name: sent[name]["response"] != side for name, side in ANSWERS["drugs"].items()}
+    marked = {name: f"{sent[name]['response'].title()}{' (changed)' * changes}" for name, changes in changed.items()}
+    assert lines == [f"{name.title()}: {line}" for name, line in marked.items()]
+    bold = screens.respondent.page.locator(".actions .sent:not(.may) strong").all_text_contents()
+    assert bold == [" (changed)"] * sum(changed.values())
+    often = "Chance changes about 25 in 100 answers: nobody can be sure."
+    assert why == (f"{often} Only results are corrected." if bold else f"Not changed. {often}")
 
 
 def test_who_changes_an_answer_is_told_that_trying_out_tells_more(screens):
@@ -377,7 +379,9 @@ def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(re
         assert line.text_content() == "Any answer could be yours."
         visitor.questions = {"drunk": drunk}
         visitor.answer("drunk", "yes")
-        assert line.text_content() == "Compared with a random yes or no. Your own answer stays here."
+        sent, line = leaves(visitor)
+        assert sent.startswith("Will be sent, compared with a random yes or no: ")
+        assert line == "Your own answer stays here. Nobody can be sure of it."
 
 
 @pytest.mark.parametrize(("size", "keyboard"), [((390, 664), 290), ((320, 568), 250)])

@@ -85,16 +85,18 @@ export class Answers {
     return channel(question.private.design.design, this.level(question).level);
   }
 
-  /** All that may come to be sent at the level that is taken: what is prepared for each answer, or can be said by hand. */
+  /**
+   * All that may come to be sent at the level that is taken, each with its category: what is prepared, or can be said by
+   * hand, where it has none. Of a select multiple all lines alike: no others are longer.
+   */
   may(question, byHand) {
     const { level } = this.level(question);
     const design = this.design(question);
-    const each = (names) => [...new Set(names)].map((response) => ({ level, response }));
-    const named = () => each(this.shown(question) ?? space(design)?.labels ?? categories(design).map(String));
-    if (question.kind !== "select_multiple") return byHand ? named() : each(Object.values(this.#memory.prepared(question, level) ?? {}));
-    const [names, { choices }] = [named(), question];
-    const lots = [names, ...names.map((one) => [one]), ...choices.map((_, first) => choices.map((_, place) => names[(place < first) % names.length]))];
-    return lots.map((some) => Object.fromEntries(choices.map(({ name }, place) => [name, some[place % some.length]])));
+    if (question.kind !== "select_multiple" && !byHand) return Object.entries(this.#memory.prepared(question, level) ?? {}).map(([own, response]) => [{ level, response }, own]);
+    const names = this.shown(question) ?? space(design)?.labels ?? categories(design).map(String);
+    if (question.kind !== "select_multiple") return names.map((response) => [{ level, response }, null]);
+    const each = (value) => Object.fromEntries(question.choices.map(({ name }) => [name, value]));
+    return names.flatMap((response) => (byHand ? [null] : categories(design)).map((own) => [each({ level, response }), own && each(own)]));
   }
 
   /** The two options that a respondent who draws by hand is shown; null where none are needed. */

@@ -3,7 +3,7 @@
 // from the start, so that nothing moves on the tap.
 
 import { make, room, written } from "./elements.js";
-import { because, outcome, swaps, told } from "./privacy.js";
+import { because, compares, lines, outcome, swaps, told } from "./privacy.js";
 
 /** The bar of a private question, with `forward`, its button. */
 export function leaving(question, { texts, answers, truths, forward }, way) {
@@ -13,7 +13,7 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
   first.append(sent);
   const element = make("div", { class: "private actions" }, first, second, forward);
   const many = question.kind === "select_multiple"; // each tick changes what is sent
-  let [before, changed] = [null, false];
+  let [before, changed, laid] = [null, false, null];
 
   const refresh = () => {
     const now = answers.sent(question);
@@ -23,28 +23,31 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
     sentence.textContent = way().sentence(question, { texts, answers });
     sentence.className = now ? "sentence away" : "sentence";
     element.classList.toggle("leaving", now !== null);
-    const parts = now ? says(now) : [];
-    const words = now ? because(question, texts, answers, now, own, changed) : way().byHand ? "" : told(question, answers.level(question), texts);
+    const parts = now ? says(now, own) : [];
+    const words = now ? why(now, own, changed) : way().byHand ? "" : told(question, answers.level(question), texts);
     if (sent.textContent !== written(parts)) sent.replaceChildren(...parts);
     if (line.textContent !== words) line.textContent = words;
-    room(first, sent, all().map(says));
-    room(second, line, all().flatMap((one) => ofAll(one).map((words) => [words])));
+    const at = `${way().name} ${answers.level(question).level}`;
+    if (laid === at) return;
+    laid = at;
+    const all = answers.may(question, way().byHand);
+    room(first, sent, all.map((one) => says(...one)));
+    room(second, line, all.flatMap((one) => [true, false].map((changed) => [why(...one, changed)])));
   };
-  const says = (one) => {
-    const { response } = many ? Object.values(one)[0] : one;
-    const key = question.practice ? "practice.sent" : !way().byHand && swaps(question, answers, response) ? "leaving.chance" : "leaving.sent";
-    return marked(question, texts, outcome(question, texts, answers, one), key);
+  const why = (...one) => because(question, texts, answers, ...one, way().why?.(question, texts));
+  /** What is sent as a sentence: the parts of it that leave, or that chance has changed, are marked. */
+  const says = (one, own) => {
+    const [parts, each] = [outcome(question, texts, answers, one), lines(question, answers, one, own)];
+    if (!parts.length) return [texts.say("leaving.all")];
+    const drawn = () => (compares(question, answers.level(question)) ? "compares.sent" : swaps(question, answers, each) ? "leaving.chance" : "leaving.sent");
+    const key = question.practice ? "practice.sent" : way().byHand ? "leaving.sent" : drawn();
+    const [start, end] = texts.say(key, { words: "\n" }).split("\n");
+    const mark = (place) => each[place]?.moved && ` ${texts.say("leaving.changed")}`;
+    const rest = (place, gap) => place < parts.length - 1 && gap;
+    const marked = parts.flatMap((part, place) =>
+      many ? [part, mark(place) && make("strong", {}, mark(place)), rest(place, "\u00a0· ")] : [make("b", {}, part, mark(place), rest(place, texts.say("leaving.comma").trim())), rest(place, " ")],
+    );
+    return [start, ...marked, end].filter(Boolean);
   };
-  const all = () => answers.may(question, way().byHand);
-  const ofAll = (one) => [true, false].flatMap((changed) => truths.categories(question, way().byHand).map((own) => because(question, texts, answers, one, own, changed)));
   return { element, refresh };
-}
-
-/** What is sent as a sentence: the parts of it that leave are marked. */
-function marked(question, texts, parts, key) {
-  if (!parts.length) return [texts.say("leaving.all")];
-  const comma = texts.say("leaving.comma").trim();
-  const [start, end] = texts.say(key, { words: "\n" }).split("\n");
-  const bold = parts.flatMap((part, place) => [make("b", { class: question.kind === "select_multiple" ? "several" : null }, place < parts.length - 1 ? part + comma : part), " "]);
-  return [start, ...bold.slice(0, -1), end];
 }

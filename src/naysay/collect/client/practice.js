@@ -39,7 +39,6 @@ export class Practice {
   way = () => null;
 
   category = () => this.#value;
-  categories = () => this.#design.categories;
 
   enter(_, value) {
     this.#value = value;
@@ -47,7 +46,7 @@ export class Practice {
 
   may() {
     this.#table ??= Object.fromEntries(this.#design.categories.map((each) => [each, draw(this.#design, each)]));
-    return Object.values(this.#table).map((response) => ({ level: null, response }));
+    return Object.entries(this.#table).map(([own, response]) => [{ level: null, response }, own]);
   }
 
   sent = () => this.#value && { level: null, response: this.#table[this.#value] };

@@ -27,7 +27,7 @@ export function doing(question, entry, texts) {
 }
 
 /** Whether what is sent says how the answer compares with one that chance gives, as in the crosswise model. */
-function compares(question, entry) {
+export function compares(question, entry) {
   const design = drawing(question, entry);
   return wayByHand(design, true)?.name === "crosswise" && space(design).labels.join() === "same,different";
 }
@@ -45,7 +45,7 @@ export function told(question, entry, texts) {
   if (least < most) return texts.say("levels.some", { count: all - least, all });
   const among = spoken(drawing(question, entry));
   if (among) return texts.say("among.level", { share: Number((100n * among[0] + among[1] - 1n) / among[1]) });
-  const share = unchanged(drawing(question, entry));
+  const share = !sets(drawing(question, entry)) && unchanged(drawing(question, entry));
   return share ? texts.say("levels.noise", { share }) : texts.say("leaving.all"); // no response is an answer
 }
 
@@ -119,48 +119,54 @@ function within(labels, texts, struck) {
   return quotes ? labels.map((label) => texts.quoted(label)) : labels;
 }
 
-/** Of a select multiple: each response, the first choice's first, with the labels of those that send it. */
-function lines({ choices }, texts, sent) {
-  const labels = new Map();
-  for (const { name, label } of choices) labels.set(sent[name].response, [...(labels.get(sent[name].response) ?? []), texts.plain(label)]);
-  return [...labels];
-}
-
-/** What a response says, part by part: what it strikes out, or what it names; empty where it says nothing. */
+/** What a response says, part by part: what it strikes out, or what it names (of a select multiple for each choice); empty where it says nothing. */
 export function outcome(question, texts, answers, sent) {
   const named = naming(question, texts);
-  if (question.kind === "select_multiple") return lines(question, texts, sent).map(([response, labels]) => `${named(response)} (${labels.join(texts.say("leaving.comma"))})`);
-  const { out, said } = meaning(answers.design(question), sent.response);
-  if (!out.length) return within(said.filter(Boolean).map(named), texts, false);
-  return within(out.map(named), texts, true).map((option, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option }));
-}
-
-/** Whether a response could be any answer, and names one: chance may have put it in the place of another. */
-export function swaps(question, answers, response) {
-  const design = answers.design(question);
-  const { all, stay, said } = meaning(design, response);
-  return !answers.level(question).loud && !sets(design) && all.includes(said[0]) && stay.length === all.length;
+  const one = (response) => {
+    const { out, said } = meaning(answers.design(question), response);
+    if (!out.length) return within(said.filter(Boolean).map(named), texts, false);
+    return within(out.map(named), texts, true).map((option, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option }));
+  };
+  if (question.kind !== "select_multiple") return one(sent.response);
+  return question.choices.map(({ name, label }) => `${texts.plain(label)}: ${one(sent[name].response).join(texts.say("leaving.comma")) || texts.say("leaving.all")}`);
 }
 
 /**
- * The line below it: how much it tells, what it leaves possible, or what chance has done to the answer. `own` is the true
- * category (of a select multiple one for each choice), null by hand; `changed`, whether there was another answer before.
+ * What each response says, of a select multiple one for each choice: what it may `mean`, whether it `names` an answer, and
+ * whether chance has put it in the place of the true one, `mine`: it is `moved`. By hand `own` is null, and nothing is.
  */
-export function because(question, texts, answers, sent, own, changed) {
+export function lines(question, answers, sent, own) {
   const design = answers.design(question);
-  const several = question.kind === "select_multiple";
-  const pairs = several ? question.choices.map(({ name }) => [own?.[name], sent[name].response]) : [[own, sent.response]];
-  const { all, stay, said } = meaning(design, pairs[0][1]);
-  if (answers.level(question).loud) return texts.say("loud.leaves");
-  if (stay.length === 1) return texts.say("reveals.leaves");
-  const share = own !== null && swaps(question, answers, pairs[0][1]) && Math.round(Math.max(...pairs.map(([mine]) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine)))));
-  const swapped = share ? pairs.filter(([mine, response]) => mine !== response).length : 0;
-  if (swapped) return texts.say(several ? "leaving.lines" : "leaving.swapped", { share, count: swapped, all: pairs.length });
+  const line = (mine, { response }) => {
+    const { all, stay } = meaning(design, response);
+    const names = !sets(design) && space(design).labels.includes(response) && stay.includes(response); // a number of hash and value is none
+    return { all, mine, names, stay: stay.length, moved: Boolean(mine) && names && mine !== response };
+  };
+  return question.kind === "select_multiple" ? question.choices.map(({ name }) => line(own?.[name], sent[name])) : [line(own, sent)];
+}
+
+/** Whether each response could be any answer, and names one: chance may have put it in the place of another. */
+export const swaps = (question, answers, parts) => !answers.level(question).loud && parts.every(({ names, stay, all }) => names && stay === all.length);
+
+/**
+ * The line below it: how much it tells, what it leaves possible, or what chance has done to the answer. `own` is the true
+ * category (of a select multiple one for each choice), null by hand; `changed`, whether there was another answer before;
+ * `beside`, what is said where a second question hides the answer: who knows that one can be sure.
+ */
+export function because(question, texts, answers, sent, own, changed, beside) {
+  const design = answers.design(question);
+  const parts = lines(question, answers, sent, own);
+  const [{ all }, stay, entry] = [parts[0], Math.min(...parts.map(({ stay }) => stay)), answers.level(question)];
+  if (stay === 1) return texts.say("reveals.leaves");
+  if (entry.loud) return texts.say("loud.leaves");
+  const most = own !== null && swaps(question, answers, parts) && Math.max(...parts.map(({ mine }) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine))));
+  const share = Math.round(most) || Math.ceil(most);
+  if (share && parts.some(({ moved }) => moved)) return texts.say("leaving.swapped", { share });
   if (changed) return texts.say("leaving.mind");
   if (share) return texts.say("leaving.kept", { share });
-  if (stay.length < all.length) return texts.say("leaving.remain", { count: stay.length, all: all.length });
-  if (own !== null && compares(question, answers.level(question))) return texts.say("compares.leaves");
-  return texts.say(all.includes(said[0]) ? "leaving.doubt" : "leaving.all");
+  if (stay < all.length) return texts.say("leaving.remain", { count: stay, all: all.length });
+  if (own !== null && compares(question, entry)) return texts.say("compares.leaves");
+  return beside ?? texts.say(parts.every(({ names }) => names) ? "leaving.doubt" : "leaving.all");
 }
 
 /** The levels that the device draws. */

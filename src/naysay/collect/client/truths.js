@@ -4,7 +4,6 @@
 import { bin, whole } from "./answers.js";
 import { offered } from "./measures.js";
 import { wayOf } from "./ways.js";
-import { categories } from "../../telemetry/javascript/randomize.js";
 
 export class Truths {
   #kept = new Map();
@@ -29,13 +28,6 @@ export class Truths {
   category(question) {
     const value = this.value(question);
     return value === null ? null : category(question, value);
-  }
-
-  /** All that a category may be, for the words that may come to be said of it. */
-  categories(question, byHand) {
-    if (byHand) return [null];
-    const all = categories(this.#answers.design(question)).map(String);
-    return question.kind === "select_multiple" ? all.map((one) => Object.fromEntries(question.choices.map(({ name }) => [name, one]))) : all;
   }
 
   /** Takes another level of those that the device draws. */

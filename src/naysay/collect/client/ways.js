@@ -11,6 +11,7 @@
 //             page.changed(). With byHand, page.store is page.answers, which takes {level, response} (of a select multiple
 //             {choice: {level, response}}); otherwise it is page.truths, which takes the true answer and hands on only
 //             what was drawn. frame has the ids `title`, `hint`, `error`, `input`; described(frame) in inputs.js names them.
+//   why       optional: (question, texts) → the line below what is sent, where nothing else must be said there
 //   leaving   optional: (question, page) → what is said once, plainly, when the respondent turns from this way to another
 //   knows     optional: (question, page) → what a reader could know with whom this way does not protect
 //

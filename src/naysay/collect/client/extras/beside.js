@@ -33,6 +33,7 @@ export function beside({ described, make, modes, naming, option, space, wayByHan
     first: (question) => modes(question)[0] === "hand",
     sentence: (question, { texts }) => told(done(question), texts),
     asks,
+    why: (question, texts) => texts.say(done(question).name === "crosswise" ? "beside.same" : "beside.why"),
     leaving: (_, { texts }) => texts.say("ways.left"),
     knows: (_, { texts }) => texts.say("beside.knows"),
   };

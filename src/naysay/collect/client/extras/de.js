@@ -35,6 +35,8 @@ export default {
     die: "Würfeln Sie. {above}: Beantworten Sie die obere Frage. {below}: Beantworten Sie die untere.",
     neither: "{neither} zeigt, dass Ihre Antwort Nein ist.",
     knows: "Ihre Antwort auf die zweite Frage verdeckt die erste. Wer sie kennt, kann vielleicht auf die erste schließen.",
+    same: "Gesendet wird nur, ob Ihre zwei Antworten gleich sind.",
+    why: "Danach allein könnte jede Antwort Ihre sein.",
   },
 
   reveals: {
@@ -56,7 +58,8 @@ export default {
 
   compares: {
     does: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
-    leaves: "Verglichen mit einem zufälligen Ja oder Nein. Ihre Antwort selbst bleibt hier.",
+    sent: "Verglichen mit einem zufälligen Ja oder Nein wird gesendet: {words}",
+    leaves: "Ihre Antwort selbst bleibt hier. Sicher weiß sie niemand.",
   },
 
   loud: {

@@ -35,6 +35,8 @@ export default {
     die: "Throw a die. {above}: answer the question above. {below}: answer the one below.",
     neither: "{neither} shows that your answer is no.",
     knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
+    same: "Only whether your two answers are the same is sent.",
+    why: "From this alone, any answer could be yours.",
   },
 
   reveals: {
@@ -56,7 +58,8 @@ export default {
 
   compares: {
     does: "By chance, this device draws yes or no. It sends only whether your answer matches it.",
-    leaves: "Compared with a random yes or no. Your own answer stays here.",
+    sent: "Will be sent, compared with a random yes or no: {words}",
+    leaves: "Your own answer stays here. Nobody can be sure of it.",
   },
 
   loud: {

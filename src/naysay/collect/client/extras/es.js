@@ -35,6 +35,8 @@ export default {
     die: "Tire un dado. {above}: responda a la pregunta de arriba. {below}: responda a la de abajo.",
     neither: "{neither} muestra que su respuesta es no.",
     knows: "Su respuesta a la segunda pregunta oculta la primera. Quien conozca esa respuesta quizá pueda deducir la primera.",
+    same: "Solo se envía si sus dos respuestas son iguales.",
+    why: "Con solo esto, cualquier respuesta podría ser la suya.",
   },
 
   reveals: {
@@ -56,7 +58,8 @@ export default {
 
   compares: {
     does: "Este dispositivo sortea un sí o un no. Solo dice si su respuesta coincide o no.",
-    leaves: "Comparada con un sí o un no al azar. Su propia respuesta se queda aquí.",
+    sent: "Comparada con un sí o un no al azar, se enviará: {words}",
+    leaves: "Su propia respuesta se queda aquí. Nadie puede estar seguro de ella.",
   },
 
   loud: {
