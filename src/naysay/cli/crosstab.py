@@ -118,7 +118,7 @@ class CrosstabOptions(SamplingOptions, Surveyed, Crossed):
 
 @takes(CrosstabOptions, crosstab.crosstab)
 def command(request: CrosstabOptions) -> None:
-    """Estimate how two or three variables go together, or any number. Each is randomized or plain.
+    """Estimate how randomized or plain variables go together.
 
     Each variable is a column of FILE, or with --survey a question, with the design that was published. The export of a
     survey has its designs beside it. Any other variable without a design is plain: its answers are its categories. If

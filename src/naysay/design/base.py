@@ -58,6 +58,8 @@ DESCRIPTIVE_FIELDS = ("name", "notes", "protocol", "alternatives")
 TABLED = 256
 """A pattern of so many categories or fewer is hashed as the table that it stands for: before, it was one."""
 
+_TABLE_FIELDS = {"responses", "denominator", "columns"}
+
 _NUMBERS = ("columns",)  # long lists of numbers, which need no search for designs or descriptive fields
 
 _WANTED = (
@@ -442,7 +444,9 @@ def of_node(node: object) -> Answerable:
         for field_name in {"categories", "responses"} & built_fields.keys():
             built_fields[field_name] = labels_of(built_fields[field_name])
         design = design_class._of_form(built_fields)
-        if unknown_fields := node.keys() - design.form().keys() - {*DESCRIPTIVE_FIELDS}:
+        is_compacted = design.kind != node["kind"]  # a table that became a pattern
+        written_fields = design.form().keys() | (_TABLE_FIELDS if is_compacted else set())
+        if unknown_fields := node.keys() - written_fields - {*DESCRIPTIVE_FIELDS}:
             raise DesignError(
                 f"a design of kind {node['kind']!r} has no field {min(unknown_fields)!r}; leave it out: a client that "
                 "passes over it may draw by another design than you mean"

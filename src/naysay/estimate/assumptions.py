@@ -832,4 +832,5 @@ def tipping(fit: Fit, bounds: Floats) -> Tipping | None:
 
 
 def _share(value: float, look: float) -> float:
-    return value / look if 0 < value < look else math.nan
+    share = round(value / look, 12) if look else 1.0
+    return share if 0 < share < 1 else math.nan

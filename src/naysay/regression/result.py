@@ -110,7 +110,7 @@ class Regression(Fitted, Result):
         """The regression by the names of its JSON; `at` as in `parts`."""
         constant_test, data, search = self.against_constant, self.data, self.optimum.search
         sampled = data.sampled
-        return {
+        numbers: dict[str, object] = {
             "formula": data.formula.text,
             "response": data.formula.response,
             "design": data.design.name or data.design.kind,
@@ -144,10 +144,14 @@ class Regression(Fitted, Result):
                 }
                 for values, predictions in ((values, self.margins(**values)) for values in at)
             ],
-            "compliance": None if self.compliance is None else self.compliance.numbers(confidence),
             "rests_on": list(_rests(self, confidence)),
             "warnings": [*self.reservations, *_predicted_beyond(self, at)],
-        } | ({} if sampled is None else {"sampling": str(sampled), "degrees_of_freedom": sampled.degrees_of_freedom})
+        }
+        if self.compliance is not None:
+            numbers["compliance"] = self.compliance.numbers(confidence)
+        if sampled is not None:
+            numbers |= {"sampling": str(sampled), "degrees_of_freedom": sampled.degrees_of_freedom}
+        return numbers
 
     def records(self, confidence: float = 0.95) -> Records:
         """The coefficients, a row each."""

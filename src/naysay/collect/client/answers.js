@@ -92,9 +92,10 @@ export class Answers {
   may(question, byHand) {
     const { level } = this.level(question);
     const design = this.design(question);
-    if (question.kind !== "select_multiple" && !byHand) return Object.entries(this.#memory.prepared(question, level) ?? {}).map(([own, response]) => [{ level, response }, own]);
+    const many = question.kind === "select_multiple";
+    if (!many && !byHand) return Object.entries(this.#memory.prepared(question, level) ?? {}).map(([own, response]) => [{ level, response }, own]);
     const names = this.shown(question) ?? space(design)?.labels ?? categories(design).map(String);
-    if (question.kind !== "select_multiple") return names.map((response) => [{ level, response }, null]);
+    if (!many) return names.map((response) => [{ level, response }, null]);
     const each = (value) => Object.fromEntries(question.choices.map(({ name }) => [name, value]));
     return names.flatMap((response) => (byHand ? [null] : categories(design)).map((own) => [each({ level, response }), own && each(own)]));
   }

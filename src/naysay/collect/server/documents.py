@@ -69,8 +69,9 @@ class Document:
     @cached_property
     def compressed(self) -> dict[str, bytes]:
         """The content in each encoding, the shortest first: browsers take ``br`` over HTTPS, or from this computer."""
+        modes, blocks = (brotli.MODE_GENERIC, brotli.MODE_FONT), (0, 16)
         tried = [
-            brotli.compress(self.content, mode=mode, lgblock=16) for mode in (brotli.MODE_GENERIC, brotli.MODE_FONT)
+            brotli.compress(self.content, mode=mode, lgblock=block, lgwin=18) for mode in modes for block in blocks
         ]
         return {"br": min(tried, key=len), "gzip": gzip.compress(self.content, 9, mtime=0)}
 

@@ -122,7 +122,7 @@ SECURITY = {
     "cross-origin-embedder-policy": "require-corp",
     "cross-origin-resource-policy": "same-origin",
     "origin-agent-cluster": "?1",
-    "permissions-policy": ", ".join(f"{feature}=()" for feature in _FEATURES),
+    "permissions-policy": ",".join(f"{feature}=()" for feature in _FEATURES),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "x-dns-prefetch-control": "off",

@@ -25,8 +25,8 @@ export default {
     together: "Alle privaten Antworten zusammen",
     threats: "Wovor das schützt und wovor nicht",
     resumed: "Ihre übrigen Antworten sind noch da. Private werden nirgends aufbewahrt: Bitte geben Sie sie noch einmal.",
-    shared: "Benutzen auch andere dieses Gerät? Dann antworten Sie ohne Unterbrechung in einem privaten Fenster. Wird es geschlossen, bleibt hier nichts zurück.",
-    forgetful: "In diesem Browser kann sich die Seite nichts merken. Bitte laden Sie sie bis zum Ende nicht neu: Der Zufall würde neu ziehen.",
+    shared: "Teilen Sie dieses Gerät? Dann antworten Sie ohne Unterbrechung in einem privaten Fenster. Wird es geschlossen, bleibt hier nichts zurück.",
+    forgetful: "In diesem Browser kann sich die Seite nichts merken. Bitte laden Sie sie nicht neu: Der Zufall würde neu ziehen.",
   },
 
   asked: {
@@ -34,7 +34,7 @@ export default {
     required: "erforderlich",
     before: "Diese Antwort hat Ihr Gerät schon verlassen. Sie wird gesendet, wie sie war: Ein zweites Ziehen würde mehr über Sie verraten.",
     refused: "Diese Frage kann dieses Gerät nicht mehr privat stellen: Sie wurde geändert, umbenannt oder schon beantwortet. Sie bleibt leer.",
-    renewed: "Was gezogen war, ist nicht mehr lesbar: Es ist ein neuer Tag, oder der Server wurde neu gestartet. Nichts davon wurde gesendet. Der Zufall hat neu gezogen.",
+    renewed: "Was gezogen war, ist nicht mehr lesbar: Ein neuer Tag, oder der Server wurde neu gestartet. Nichts davon wurde gesendet. Der Zufall hat neu gezogen.",
     clear: "Auswahl aufheben",
     several: "Wählen Sie alles, was zutrifft.",
     none: "Nichts davon",
@@ -124,8 +124,8 @@ export default {
 
   how: {
     ask: "Wie privat ist das?",
-    struck: "Denken Sie an 100 Menschen, die alle {own} wählen. Bei etwa {count} von ihnen wird {other} gestrichen, die eigene Antwort bei keinem.",
-    swapped: "Denken Sie an 100 Menschen, die alle {own} wählen. Etwa {count} von ihnen senden {response}, die übrigen {rest} etwas anderes.",
+    struck: "Denken Sie an 100 Menschen, die alle {own} wählen. Bei etwa {count} von ihnen wird {other} gestrichen, nie die eigene Antwort.",
+    swapped: "Denken Sie an 100 Menschen, die alle {own} wählen. Etwa {count} senden {response}, die übrigen {rest} etwas anderes.",
     certain: "Was gesendet wird, schließt manche Antworten sicher aus.",
     odds: "Was immer jemand vorher wusste: Die Chancen einer Möglichkeit steigen höchstens auf das {odds}-Fache (ε = {epsilon}).",
     oddsEqual: "Für jemanden, der nichts wusste, steigen die Chancen einer Möglichkeit höchstens auf das {odds}-Fache. Wer mehr wusste, kann mehr erfahren.",
@@ -134,7 +134,7 @@ export default {
     likely: "Möglich heißt nicht gleich wahrscheinlich: Was häufig ist oder wozu Ihre anderen Antworten passen, lässt sich vermuten.",
     choosing: "Auch die Stufe wird gesendet. Wählen Sie nach Ihrem Gefühl bei der Frage, nicht nach Ihrer Antwort; sonst deutet die Stufe darauf hin.",
     mind: "Der Zufall hat für jede Antwort schon gezogen. Wer ändert, bis das Gesendete gefällt, verrät mehr.",
-    blank: "Sie dürfen die Frage leer lassen. Man sieht dann, dass sie leer ist.",
+    blank: "Sie dürfen die Frage leer lassen. Auch das ist zu sehen.",
   },
 
   hand: {
