@@ -238,6 +238,20 @@ def test_only_areas_with_a_record_count():
     assert fewest >= 1
 
 
+def test_areas_that_a_later_step_emptied_shield_nobody():
+    """With the only record of b, the others of "other areas" stood for the 60 people of a, though 100 were promised."""
+    people, keys = {"a": 60, "b": 50, "c": 500, "d": 30}, ["town", "sex"]
+    table = {"town": [*"aaaaabcccccc"], "sex": [*"fffffmffffff"]}
+
+    def released(people):
+        areas = protect.Areas(variable="town", people=people, least=100)
+        return protect.Plan(keys=keys, target="k >= 2", steps=[areas, protect.Suppress(keys=keys)]).apply(table)[0]
+
+    with pytest.raises(DataError, match=r"no record of 'b': the rest of 'other areas' holds 60 people, not 100; give"):
+        released(people)
+    assert set(released(people | {"b": 0})["town"]) == {"other areas"}
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

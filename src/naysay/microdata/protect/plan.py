@@ -22,7 +22,7 @@ from naysay.microdata.keys.matches import readings
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.drawn import Negative, Pram, Synthesize
 from naysay.microdata.protect.hierarchies import Generalize
-from naysay.microdata.protect.method import Done, Log, Method, Step, keyed, opened, plain_parameter
+from naysay.microdata.protect.method import Done, Log, Method, Step, keyed, opened, plain_parameter, texts
 from naysay.microdata.protect.numbers import Microaggregate, Noise, RankSwap, Round
 from naysay.microdata.protect.recoding import (
     Areas,
@@ -143,13 +143,19 @@ class Plan:
             [*needed_columns, *(column for column in (self.unit, self.order) if column is not None)], frame.columns
         )
         current_frame, log, row_origins = frame, Log(()), pl.int_range(frame.height, eager=True)
+        area_steps: list[tuple[Areas, pl.DataFrame]] = []
         for step in self.steps:
             prepared_method = step.prepared()
+            if isinstance(prepared_method, Areas):
+                area_rows = pl.DataFrame({"row": row_origins, "area": texts(current_frame[prepared_method.variable])})
+                area_steps.append((prepared_method, area_rows))
             done = self._done(prepared_method, current_frame)
             log += Log((Step.of(prepared_method, current_frame, done),))
             row_origins = row_origins if done.rows is None else row_origins.gather(done.rows)
             current_frame = done.frame
         self._check(current_frame)
+        for areas, area_rows in area_steps:
+            areas.check_left(current_frame, row_origins, area_rows)
         return current_frame, log, row_origins
 
     def coarsened(self, frame: pl.DataFrame) -> pl.DataFrame:

@@ -248,6 +248,26 @@ class Areas(Coarser):
         cells = [self.others if cell in joined else cell for cell in cell_texts.to_list()]
         return enum_of_labels(cells, [*(area for area in self.people if area not in joined), self.others])
 
+    def check_left(self, frame: pl.DataFrame, row_origins: pl.Series, area_rows: pl.DataFrame) -> None:
+        """Raise where later steps emptied joined areas, so that the others of them hold too few people.
+
+        `row_origins` says which row of the original each row of the table was, `area_rows` the area of such a row.
+        """
+        if self.variable not in frame.columns or frame.height != len(row_origins):
+            return
+        is_joined = (texts(frame[self.variable]) == self.others).fill_null(value=False)
+        joined_rows = pl.DataFrame({"row": row_origins.filter(is_joined)})
+        left_areas = set(joined_rows.join(area_rows, on="row")["area"])
+        people_left = sum(self.people[area] for area in left_areas)
+        if left_areas and people_left < self.least:
+            emptied = sorted(set(self.joined(area_rows["area"])) - left_areas)
+            raise DataError(
+                f"the steps after the rule on areas left no record of {_checks.listing_text(emptied)}: the rest of "
+                f"{self.others!r} holds {people_left:,.0f} people, not {self.least:,}; give these areas 0 people in the "
+                "list, so that a larger one joins",
+                column=self.variable,
+            )
+
     def _check_known(self, cell_texts: pl.Series) -> None:
         unknown_areas = sorted(set(cell_texts.drop_nulls().to_list()) - set(self.people))
         if unknown_areas:
