@@ -244,12 +244,7 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
     summary = result.whole
     if isinstance(summary, Numbers):
         mean, _, *ends = summary.rows["mean"]
-        low, high = (float("nan") if end is None else end for end in ends)
-        if low < 0 <= summary.rows["first quartile"][0]:  # few numbers, hardly any below 0
-            return (
-                mean_finding(mean, 0.0, high).replace("between 0 and", "at most").replace("between 0.0 and", "at most")
-            )
-        return mean_finding(mean, low, high)
+        return mean_finding(mean, *(float("nan") if end is None else end for end in ends))
     names, shares, bounds = _shown_shares(result.entry, summary, options)
     choice = _choice(result)
     return shares_finding(names if choice is None else [choice] * len(names), shares, bounds)
