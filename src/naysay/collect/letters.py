@@ -38,6 +38,7 @@ p {{ margin: 0 0 3mm; }}
 .code.hash svg {{ width: 34mm; height: 34mm; }}
 code {{ font: 10.5pt/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }}
 code {{ direction: ltr; display: block; text-align: left; }}
+code b {{ font-weight: inherit; white-space: nowrap; }}
 footer {{ display: flex; justify-content: space-between; gap: 6mm; font-size: 9.5pt; margin-top: 5mm; }}
 @media screen {{ section {{ padding: 10mm; margin: 8mm 0; border: 1px solid #999; }} }}
 </style>
@@ -97,7 +98,7 @@ def page(published: Published, links: Sequence[str], addresses: Sequence[str], *
     sheets = (
         f'<section>\n<address dir="auto">{html.escape(address)}</address>\n<h1 dir="auto">{title}</h1>\n'
         f'<p dir="auto">{about}</p>\n<p>{words["invited"]}</p>\n'
-        f'<div class="code">{_code(link)}<code>{html.escape(link)}</code></div>\n{after_code}'
+        f'<div class="code">{_code(link)}<code>{_typed(link)}</code></div>\n{after_code}'
         f"<span>{words['number'].format(number=f'{number:,}', count=f'{len(links):,}')}</span></footer>\n</section>\n"
         for number, (link, address) in enumerate(zip(links, addresses, strict=True), start=1)
     )
@@ -106,6 +107,12 @@ def page(published: Published, links: Sequence[str], addresses: Sequence[str], *
 
 def _code(text: str) -> str:
     return segno.make_qr(text, error="m").svg_inline(border=4, omitsize=True)
+
+
+def _typed(link: str) -> str:
+    """A link to type: no line ends within the code, where a hyphen of it would look like one that divides a word."""
+    base, _, code = html.escape(link).partition("#")
+    return f"{base}<wbr><b>#{code}</b>"
 
 
 def _check(survey: str, links: Sequence[str]) -> None:
