@@ -21,6 +21,7 @@ from naysay.collect.questionnaire import (
 )
 from naysay.collect.questionnaire import parse_expression as condition
 
+COLOR = "(element) => getComputedStyle(element).color"
 BINS = {"few": 5, "some": 10, "lots": None}
 
 
@@ -297,9 +298,24 @@ def test_skip_becomes_next_in_the_same_place_and_nothing_moves(screens):
     page = screens.to("income").page
     before, main = page.evaluate(BOXES), page.locator(".step > .actions .main")
     assert main.text_content() == "Skip"
+    assert main.evaluate(COLOR) == page.locator("h1").evaluate(COLOR)  # in ink: the bar behind it is as light as paper
     screens.to("income", "to_2000")
     assert main.text_content() == "Next"
     assert page.evaluate(BOXES) == before
+
+
+def test_what_clears_an_answer_begins_where_the_question_does(screens):
+    page = screens.to("smoking", "no").page
+    page.locator(".how summary").click()
+    clear, heading = page.locator(".tools button").first.bounding_box(), page.locator("h1").bounding_box()
+    assert abs(clear["x"] - heading["x"]) < 2
+
+
+def test_more_useful_stands_at_its_own_end_on_a_narrow_screen(respond, served):
+    respondent = respond("private", locale="ar", viewport={"width": 320, "height": 568}).start()
+    line = respondent.page.locator(".levels .ends").bounding_box()
+    useful = respondent.page.locator(".levels .ends > :last-child").bounding_box()
+    assert abs(useful["x"] - line["x"]) < 2
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):

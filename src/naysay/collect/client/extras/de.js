@@ -57,8 +57,8 @@ export default {
   },
 
   compares: {
-    does: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
-    sent: "Verglichen mit einem zufälligen Ja oder Nein wird gesendet: {words}",
+    does: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort damit übereinstimmt.",
+    sent: "Gesendet wird der Vergleich mit einem zufälligen Ja oder Nein: {words}",
     leaves: "Ihre Antwort selbst bleibt hier. Sicher weiß sie niemand.",
   },
 

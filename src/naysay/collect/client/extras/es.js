@@ -58,7 +58,7 @@ export default {
 
   compares: {
     does: "Este dispositivo sortea un sí o un no. Solo dice si su respuesta coincide o no.",
-    sent: "Comparada con un sí o un no al azar, se enviará: {words}",
+    sent: "Se enviará la comparación con un sí o un no al azar: {words}",
     leaves: "Su propia respuesta se queda aquí. Nadie puede estar seguro de ella.",
   },
 
