@@ -114,6 +114,7 @@ def test_a_lost_link_is_replaced_and_a_used_one_only_on_purpose(naysay, refused,
         (["--count", "3", "--language", "de"], "--address and --language are of letters"),
         (["--letters", "people.csv", "--to", "people.csv"], "'people.csv' exists; name a new file with --to"),
         (["--letters", "people.csv"], "has no column 'link'"),
+        (["--letters", "linked.csv", "--at", "https://example.org"], "--at is of new links; those in the file keep"),
         (["--letters", "linked.csv"], "an invitation ends in # and 22 letters or digits; got 'x'"),
         (["--letters", "linked.csv", "--to", "letters.pdf"], "letters are written as .html; got 'letters.pdf'"),
         (["--count", "3", "--to", "links.docx"], "links.docx"),
@@ -139,11 +140,20 @@ def test_bad_input_is_told_and_changes_nothing(refused, opened, arguments, said)
 
 
 def test_a_survey_that_is_not_there_leaves_no_links(naysay, refused, opened):
-    assert "there is no survey 'other'" in refused("survey", "invite", "other", "--count", 3)
+    (opened / "links.csv").write_text(f"link\nhttps://example.org/s/sample#{'A' * 22}\n", encoding="utf-8")
+    for way in (("--count", 3), ("--letters", "links.csv"), ("--remind", "links.csv")):
+        assert "there is no survey 'other'" in refused("survey", "invite", "other", *way)
+    (opened / "links.csv").unlink()
     naysay("survey", "close", "sample")
     assert "is closed; open it again" in refused("survey", "invite", "sample", "--count", 3)
     assert not list(opened.glob("*.csv"))
     assert "anybody with the link can answer" in naysay("survey", "invite", "sample").out
+
+
+def test_a_second_list_says_how_many_are_invited_and_who_could_answer_twice(naysay, opened):
+    assert "invited now" not in naysay("survey", "invite", "sample", "--count", 3, "--to", "first.csv").err
+    told = naysay("survey", "invite", "sample", "--count", 2, "--to", "second.csv").err
+    assert "5 are invited now; whoever has a link in an earlier file, too, can answer twice" in told
 
 
 def test_scripted_people_answer_with_their_invitations(naysay, opened):

@@ -112,6 +112,8 @@ def command(options: InviteOptions) -> None:
         raise DataError("--address and --language are of letters; give --letters, and the file with the links")
     if not options.at.startswith(("http://", "https://")):
         raise DataError(f"links begin with http:// or https://; got --at {options.at!r}")
+    if options.at != _HERE and (options.letters or options.remind):
+        raise DataError("--at is of new links; those in the file keep the address with which they were written")
     with opened(options.db, options.data, "change" if {*ways_used} - {"--remind", "--letters"} else "read") as store:
         if not ways_used:
             _say_counts(store, options)
@@ -150,6 +152,8 @@ def _invite(store: Store, options: InviteOptions) -> None:
         output.say(
             f"{options.survey} now asks for invitations\nhash before: {survey_before.hash}\nhash now:    {hash_after}"
         )
+    elif counts := invitations.counts(store, options.survey):
+        output.note(f"{counts.invited:,} are invited now; whoever has a link in an earlier file, too, can answer twice")
     output.note("keep the file to yourself: whoever has a link can answer with it, and it is stored nowhere else")
     if options.at == _HERE:
         output.note(f"links begin with {_HERE}, which works on this computer alone; see --at")
@@ -172,7 +176,7 @@ def _remind(store: Store, options: InviteOptions, file: Path) -> None:
     from naysay.collect import invitations
 
     file_place = _free_place(options, "invitations.csv")
-    people, codes = _linked_people(file, options)
+    people, codes = _linked_people(store, file, options)
     person_waits = invitations.untaken(store, options.survey, codes)
     _write(people.filter(pl.Series(person_waits)), file_place, options)
     output.say(f"{file_place}: {sum(person_waits):,} of {len(person_waits):,} have not begun")
@@ -187,7 +191,7 @@ def _write_letters(store: Store, options: InviteOptions, file: Path) -> None:
     file_place = _free_place(options, "letters.html")
     if file_place.suffix.lower() not in (".html", ".htm"):
         raise DataError(f"letters are written as .html; got {file_place.name!r}")
-    people, codes = _linked_people(file, options)
+    people, codes = _linked_people(store, file, options)
     columns = [name.strip() for name in options.address.split(",")] if options.address is not None else []
     for column in columns:
         if column not in people.columns or column == _LINK:
@@ -216,10 +220,11 @@ def _write_letters(store: Store, options: InviteOptions, file: Path) -> None:
         output.note(f"the links begin with {_HERE}, which works on this computer alone; invite with --at")
 
 
-def _linked_people(file: Path, options: InviteOptions) -> tuple[pl.DataFrame, list[str]]:
+def _linked_people(store: Store, file: Path, options: InviteOptions) -> tuple[pl.DataFrame, list[str]]:
     """A file that holds links, and the codes in them."""
     from naysay.collect import invitations
 
+    store.published(options.survey)  # raises where there is none: its links would seem to be replaced ones
     people = _read_table(file, options)
     if _LINK not in people.columns:
         raise DataError(f"{str(file)!r} has no column {_LINK!r}; give the file that naysay survey invite has written")
