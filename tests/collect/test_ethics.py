@@ -80,6 +80,7 @@ def test_it_says_how_many_questions_offer_a_draw_by_hand():
         (Statement(Published.of(sample())), "which 2 of 8 private questions offer"),
     ):
         assert said in statement.to_markdown()
+        assert "chance decides what is sent, on the respondent’s own device or by hand" in statement.to_markdown()
 
 
 def test_a_survey_without_private_questions_claims_no_protection():

@@ -222,7 +222,7 @@ class LotTest:
                 ratio_text = f"at least {low:.2f} (nobody completed {other})"
             ratios.append(f"{label} over {other} {ratio_text}")
         said.append(
-            "who began is seen nowhere, as an arm is told with the answers alone; from the sizes, completion compares: "
+            "nobody sees who began, for the arm comes with the answers; by these sizes, the chance to complete: "
             + ", ".join(ratios)
         )
         return [*said, *self._lines_within()] if self.strata else said
