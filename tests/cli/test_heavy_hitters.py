@@ -14,7 +14,7 @@ def reports(naysay, tmp_path):
     (tmp_path / "words.csv").write_text("word\n" + "\n".join(words) + "\n", encoding="utf-8")
     told = naysay("randomize", "words.csv", "--response", "word", "--out", "reports.csv", "--seed", "1", *DESIGN)
     assert told.code == 0, told.err
-    assert "estimate: naysay heavy-hitters reports.csv --response word" in told.out
+    assert "estimate: naysay heavy-hitters reports.csv --response word --level word_level" in told.out
     return ("reports.csv", "--response", "word", "--level", "word_level", *DESIGN)
 
 
@@ -27,6 +27,17 @@ def test_values_are_found_in_a_file_of_reports(naysay, reports, tmp_path):
     found = json.loads(naysay("heavy-hitters", *reports, "--format", "json").out)
     assert [each["value"] for each in found["candidates"][:3]] == ["cab", "a", "bb"]
     assert naysay("heavy-hitters", *reports, "--format", "csv").out.startswith("value,share,standard_error,low,high,")
+
+
+def test_a_later_randomization_counts_the_reports_among_what_is_told(naysay, refused, reports, tmp_path):
+    (tmp_path / "words.csv").write_text("word,vote\n" + "cab,yes\nbb,no\n" * 300, encoding="utf-8")
+    naysay("randomize", "words.csv", "--response", "word", "--out", "first.csv", *DESIGN)
+    vote = ("--response", "vote", "--design", "warner(p=0.75)", "--categories", "yes,no")
+    told = naysay("randomize", "first.csv", *vote, "--out", "both.csv")
+    assert "2 randomized columns together: ε = 6.099" in told.out
+    assert "kept as before: the order of the rows" in told.out
+    assert naysay("heavy-hitters", "both.csv", *reports[1:]).code == 0
+    assert "use estimate.heavy_hitters" in refused("estimate", "both.csv", "--response", "word")
 
 
 def test_counted_reports_are_the_same(naysay, reports, tmp_path):

@@ -315,17 +315,10 @@ def _randomize_column(masked: Masked, table: pl.DataFrame, chances: Any, rng: np
     return answers
 
 
-def _is_counted(design: Any) -> bool:
-    """Whether estimates read the design from a codebook; words that are sought letter by letter need their own."""
-    return bool(design.structure.estimates != "heavy_hitters")
-
-
 def _write_codebook(out: Path, masked_columns: Sequence[Masked], earlier_designs: dict[str, files.Asked]) -> None:
     """Write beside the file which columns were randomized, and by which designs; those of before stay."""
     randomizations = earlier_designs | {
-        masked.column: files.Asked(masked.design, masked.level)
-        for masked in masked_columns
-        if _is_counted(masked.design)
+        masked.column: files.Asked(masked.design, masked.level) for masked in masked_columns
     }
     entries = []
     for column, randomization in randomizations.items():
@@ -335,9 +328,6 @@ def _write_codebook(out: Path, masked_columns: Sequence[Masked], earlier_designs
         values = tuple(files.Value(code, name, name) for code, name in enumerate(category_names, 1))
         holds: Any = "sets" if any(space.sets for space in spaces) else "values"
         entries.append(files.explained(files.Entry(column, column, column, holds, values, asked=randomization)))
-    if not entries:
-        files.place_of(out).unlink(missing_ok=True)
-        return
     digest = hashlib.sha256(out.read_bytes()).hexdigest()
     book = files.Codebook(out.stem, f"Release {out.stem}", digest, "en", tuple(entries))
     with whole(files.place_of(out)) as book_file:
@@ -390,8 +380,9 @@ def _report_whole(
 def _recipe(request: RandomizeOptions, masked: Masked) -> None:
     """The command that estimates from the new file."""
     command_words = ["naysay", "estimate", str(request.out), "--response", masked.column]
-    if not _is_counted(masked.design):
-        command_words = ["naysay", "heavy-hitters", *command_words[2:], "--design", masked.call]
+    if masked.design.structure.estimates == "heavy_hitters" and masked.level is not None:
+        command_words[1] = "heavy-hitters"
+        command_words += ["--level", masked.level, "--design", masked.call]
     if files.kind(request.out) == "csv" and request.separator != ",":
         command_words += ["--separator", request.separator]
     output.say(f"estimate: {shlex.join([*command_words, '--target', 'file'])}")
