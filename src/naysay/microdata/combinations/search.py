@@ -471,7 +471,9 @@ class Recoding:
 
 @dataclass(frozen=True)
 class Recodings(Printed):
-    """Recodings of a quasi-identifier's keys: those that buy most first; of equal ones, those that keep most values.
+    """Recodings of a quasi-identifier's keys: those that buy most first.
+
+    Of equal ones, those come first that leave fewest respondents with m < 5, then those that keep most values.
 
     Parameters
     ----------
