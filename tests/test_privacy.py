@@ -1,6 +1,7 @@
 """What answers tell: formulas, and theorems that hold for every design."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -270,6 +271,19 @@ def test_choosing_a_level_tells_at_most_the_level_and_the_most_telling_answer():
         told = rows.sum(axis=1, keepdims=True)
         left = -np.sum(rows * np.log2(np.where(rows > 0, rows / told, 1)))
         assert -np.sum(pi * np.log2(pi)) - left <= privacy.choosing(choice) + 1e-9
+
+
+@pytest.mark.parametrize("t", range(3, 40))
+def test_the_printed_bound_of_bits_is_never_below_the_bound(t):
+    choice = designs.negative_levels(range(t), most=min(3, t - 1))
+    bits, of = re.findall(r"[\d.]+(?= of| bits)", privacy.lines(choice)[-1])
+    assert privacy.choosing(choice) <= float(bits) + JUST
+    assert float(bits) <= float(of)
+
+
+def test_an_open_list_of_categories_has_no_equal_shares():
+    with pytest.raises(DesignError, match="lists no categories"):
+        privacy.odds(designs.heavy_hitters(length=2, epsilon=1))
 
 
 def test_large_products_have_a_statement_from_their_parts():

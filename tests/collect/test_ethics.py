@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from naysay import designs, privacy
 from naysay.collect import Published
 from naysay.collect.ethics import Statement, after, disclosures_of
 from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
+from naysay.collect.questionnaire.privacy import lines, together
+from naysay.collect.survey import tallies
 from naysay.errors import DataError
 from naysay.show import Table
 from naysay.show.result import rounded_up
@@ -60,6 +63,15 @@ def test_a_stated_number_is_never_better_than_what_the_design_tells():
                 assert 100 * posterior.max() <= after(each.odds) + 1e-9
             for value in (each.odds, each.epsilon, each.bits):
                 assert math.isinf(value) or float(rounded_up(value)) >= value * (1 - 1e-8)
+
+
+def test_neither_the_sum_of_bits_nor_the_moved_points_are_rounded_below_themselves():
+    for discards in (1, 2, 3):
+        form = asked(*[designs.negative(FIVE, discards=discards)] * 3).published.questionnaire
+        bits = re.search(r"([\d.]+) bits at most", lines(form)[-1])[1]
+        assert float(bits) >= together(form)["bits"] - 1e-9
+    statement = asked(designs.negative(tuple("abcdefgh"), discards=3))
+    assert float(statement.facts[-1][0]) >= tallies.most_moved_points(statement.published.questionnaire) - 1e-9
 
 
 def test_of_levels_the_most_open_one_is_stated():

@@ -194,6 +194,7 @@ def test_noise_has_the_law_that_epsilon_promises_and_totals_add_up():
     both = tables.noisy(tables.tabulate({"a": list("xxy"), "b": list("pqp")}, ["a", "b"]), epsilon="1/3")
     assert (both.values[:2].sum(axis=0) == both.values[2]).all()
     assert both.standard_errors[2, 2] == pytest.approx(2 * both.standard_errors[0, 0])
+    assert "a factor of at most 2.719. That" in str(tables.noisy(table, epsilon=1))  # e = 2.7182…
 
 
 def test_noise_is_refused_where_its_promise_would_not_hold():

@@ -123,7 +123,7 @@ class Statement:
             return tuple(facts)
         most_odds = max(disclosure.odds for disclosure in private_disclosures)
         odds_words = words["revealing"] if math.isinf(most_odds) else words["odds"]
-        return (*facts, (f"× {rounded_up(most_odds)}", odds_words), (f"{moved_points:.3g}", words["moved"]))
+        return (*facts, (f"× {rounded_up(most_odds)}", odds_words), (rounded_up(moved_points), words["moved"]))
 
     def sections(self) -> tuple[tuple[str, list[Content]], ...]:
         """Each heading with its content; see `naysay.show`."""

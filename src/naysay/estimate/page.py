@@ -36,7 +36,7 @@ from naysay.show import (
     finish,
 )
 from naysay.show.page import Section, html
-from naysay.show.result import PHONE
+from naysay.show.result import PHONE, rounded_up
 
 _WIDE = 0.4
 """The width of an interval from which on its middle is no finding."""
@@ -413,7 +413,7 @@ def _privacy(fit: Estimate) -> list[Content]:
     if fit.design.offer.assigned_by == "respondent":
         choice_text = (
             "The choice of a level reveals something of its own if it depends on the category. Level and answer "
-            f"together reveal at most {privacy.choosing(fit.design):.2f} bits."
+            f"together reveal at most {rounded_up(privacy.choosing(fit.design))} bits."
         )
         content.append(Sentence(choice_text, small=True))
     return content

@@ -68,6 +68,8 @@ def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]
     """The prior (t,), what is known before an answer. By default all categories are equally likely."""
     check_design(design, needed_text=ABOUT_DESIGNS, error=DesignError)
     t = len(design.categories)
+    if not t:
+        raise DesignError(f"{design.name or design.kind} lists no categories, so there is no prior over them")
     return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
 
 
@@ -774,7 +776,7 @@ def lines(design: Answerable, nuisance: Mapping[str, float] | None = None) -> li
     >>> from naysay import designs
     >>> print(lines(designs.negative_levels(("a", "b", "c")))[-1])
     privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
-together tell 1.58 of 1.58 bits at most
+together tell 1.59 of 1.59 bits at most
     """
     check_design(design, needed_text=ABOUT_DESIGNS, error=DesignError)
     if not design.offer.several:
@@ -799,7 +801,8 @@ together tell 1.58 of 1.58 bits at most
     return [
         *level_lines,
         "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
-        f"answer together tell {choosing(design):.3g} of {math.log2(len(design.categories)):.3g} bits at most",
+        f"answer together tell {rounded_up(choosing(design))} of {rounded_up(math.log2(len(design.categories)))} bits "
+        "at most",
     ]
 
 

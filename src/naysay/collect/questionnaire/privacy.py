@@ -661,7 +661,8 @@ def lines(questionnaire: Questionnaire) -> list[str]:
     )
     sum_line = (
         f"all answers together: ε = {every if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
-        f"category by {odds_shown}; {total['bits']:.3g} bits at most; other answers may add about one question"
+        f"category by {odds_shown}; {rounded_up(total['bits'] or 0.0)} bits at most; other answers may add about one "
+        "question"
     )
     whole = sum(arm.share for arm in questionnaire.arms)
     arms_text = ", ".join(f"{arm.name} {arm.share}/{whole}" for arm in questionnaire.arms)

@@ -29,6 +29,7 @@ from naysay.microdata.keys.matches import matches_of_tuples
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.table import QuasiIdentifier
 from naysay.show import Content, Result, Sentence
+from naysay.show.result import rounded_up
 
 Counts = NDArray[np.int64]
 Truths = NDArray[np.bool_]
@@ -435,7 +436,7 @@ class Identification(Result):
         if math.isnan(self.probability):
             return [Sentence(f"Pr(success | attempt) is withheld or undefined for this file; it would be {basis}")]
         least_text = f"Pr(identification) = {self.attempt:.3g} × {self.success:.3g} = {self.probability:.3g}"
-        most_text = f" at least, and {self.highest:.3g} at most" if self.most > self.success else ""
+        most_text = f" at least, and {rounded_up(self.highest)} at most" if self.most > self.success else ""
         return [Sentence(f"{least_text}{most_text}; Pr(success | attempt) is {basis}")]
 
 

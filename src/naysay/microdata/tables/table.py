@@ -25,7 +25,7 @@ from naysay.microdata.keys.codes import check_names
 from naysay.microdata.protect.hierarchies import Hierarchy
 from naysay.microdata.protect.method import opened, texts
 from naysay.show import Content, Facts, Records, Sentence, page
-from naysay.show.result import Printed, grid
+from naysay.show.result import Printed, grid, rounded_up
 
 Bools = NDArray[np.bool_]
 
@@ -461,8 +461,8 @@ class NoisyTable(Printed):
         cell_texts = [f"{value:,}" for value in self.values.reshape(-1).tolist()]
         promise_text = (
             f"Whether one row is in the file or not changes the chance of any such table by a factor of at most "
-            f"{math.exp(self.epsilon):.4g}. That holds for one table: two tables of the same people add their ε. The "
-            "categories are those of the file and are taken as known to everybody."
+            f"{rounded_up(math.exp(self.epsilon), 4)}. That holds for one table: two tables of the same people add "
+            "their ε. The categories are those of the file and are taken as known to everybody."
         )
         return [
             Facts(table_facts),
