@@ -231,3 +231,17 @@ def test_a_regression_of_people_who_all_answer_at_random_is_refused(tmp_path, ca
         words = ["regress", "vote ~ home", str(tmp_path / "random.csv"), "--control", "check: lot"]
         assert main([*words, "--design", "negative()", "--categories", "red,green,blue"]) == 2
         assert "nobody is left whose answers tell coefficients" in capsys.readouterr().err
+
+
+def test_both_counts_of_a_double_list_come_from_a_file(tmp_path, capsys):
+    """A row of the sheet cannot ask them; the refusal sends their author here."""
+    rng = np.random.default_rng(3)
+    arm, carries = rng.choice(("1", "2"), 3000), rng.random(3000) < 0.3
+    counts = [rng.binomial(4, 0.4, 3000) + (carries & (arm == name)) for name in ("1", "2")]
+    with (tmp_path / "lists.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("arm", "a", "b"), *zip(arm, *counts, strict=True)])
+    words = ["estimate", str(tmp_path / "lists.csv"), "--sample", "arm", "--design", "double_list(items=(4, 4))"]
+    assert main([*words, "--response", "a", "--response", "b", "--format", "json"]) == 0
+    assert abs(json.loads(capsys.readouterr().out)["proportions"][0] - 0.3) < 0.1
+    assert main([*words, "--response", "a"]) == 2
+    assert "takes two answers; give --response twice, got 1" in capsys.readouterr().err

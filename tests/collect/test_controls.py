@@ -243,6 +243,7 @@ def stacked(tmp_path, design):
         ("unrelated_question_unknown(p=(0.7, 0.3))", 2),
         ("one_saying(prevalence=1/4)", 2),
         ("samples(masked=crosswise(prevalence=1/4), direct=direct())", 2),
+        ("samples(masked=warner(p=0.7), direct=direct())", 2),  # its responses are called as the categories are
         ("anchored_crosswise(prevalence=1/4, anchor=1/6)", 2),
         ("single_sample_count(items=4)", 1),
     ],
@@ -273,10 +274,30 @@ def test_a_design_of_several_samples_goes_from_one_row_to_its_estimate(tmp_path,
 @pytest.mark.parametrize(
     ("design", "told"),
     [
-        ("asked_twice(crosswise(prevalence=1/4))", "takes two answers: the page draws once for a question"),
+        ("asked_twice(crosswise(prevalence=1/4))", "asks one question twice, and the page sends one draw"),
+        ("double_list(items=4)", "items are the lengths of two lists, such as (4, 4); got 4"),
+        (
+            "double_list(items=(4, 4))",
+            "double_list(items=(4, 4)) takes two numbers of each person: name the arms '1', '2'",
+        ),
         ("controlled(warner(p=0.7), truth='lot')", "with drugs: lot, or drugs: and the category"),
-        ("one_saying(prevalence=1/4, types=('random',))", "is of people whose answer is known; write a row for each"),
-        ("item_count(items=4)", "the page asks designs of two categories and two responses in arms"),
+        (
+            "one_saying(prevalence=1/4, types=('random',))",
+            "a sample of one_saying(prevalence=1/4, types=('random',)) is of",
+        ),
+        (
+            "one_saying(prevalence=1/4, types=('one-sayers', 'random'))",
+            "name the arms '1', '2', 'control' in the settings",
+        ),
+        (
+            "item_count(items=4)",
+            "item_count(items=4) takes a number of each person: name the arms 'control', 'treatment'",
+        ),
+        (
+            "one_saying(prevalence=1/4, types=3)",
+            "an argument is of the wrong kind: one_saying(prevalence=1/4, types=3)",
+        ),
+        ("extended_crosswise(prevalence=1/2)", "not be 1/2; got 1/2"),
     ],
 )
 def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design, told):
@@ -284,6 +305,40 @@ def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design
         stacked(tmp_path, design)
     assert told in str(refusal.value)
     assert "survey, row 2, column 'bind::naysay_design'" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("text | more | Why? | | drugs: lot | |", "'bind::naysay_control': text has no categories"),
+        ("text | more | Why? | | | | m", "'bind::naysay_measures': text has no categories"),
+        (
+            "integer | more | How many? | | | masked | m = item_count(items=3)",
+            "'bind::naysay_measures': integer has no",
+        ),
+        ("select_one yes_no | more | You? | | | masked | m = ", "'bind::naysay_measures': cannot read the design ''"),
+        (
+            "select_one yes_no | more | You? | | | masked | m = one_saying(prevalence=1/4)",
+            "row 4, column 'bind::naysay_m",
+        ),
+        ("select_one yes_no | more | You? | | check: lot | |", "got 'check': known are 'drugs'"),
+    ],
+)
+def test_a_cell_about_controls_or_arms_that_cannot_be_read_is_refused_at_its_place(tmp_path, row, told):
+    columns = "type | name | label::English (en) | bind::naysay_design | bind::naysay_control | bind::naysay_arms"
+    asked = "| | select_one yes_no | drugs | Have you? | crosswise(prevalence=1/4) | | |"
+    sheet = STACKED.lstrip().splitlines()
+    sheet[1:3] = [
+        f"| | {columns} | bind::naysay_measures |",
+        asked,
+        f"{asked[:23]} check | | | drugs: no | |",
+        f"| | {row} |",
+    ]
+    sheet[-2:] = ["| | form_id | naysay_arms |", "| | drugs | masked, direct |"]
+    (tmp_path / "q.md").write_text("\n".join(sheet), encoding="utf-8")
+    with pytest.raises(QuestionnaireError) as refusal:
+        questionnaire.load(tmp_path / "q.md")
+    assert f"row 4, column {told}" in str(refusal.value) or told in str(refusal.value)
 
 
 def test_the_statement_for_an_ethics_board_names_arms_and_controls(tmp_path, client):

@@ -95,8 +95,10 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
                 raise TypeError(f"{make.__name__}: {error}; {hint}") from None
             try:
                 design = make(*arguments, **keyword_arguments)
-            except (TypeError, AttributeError, LookupError) as error:
-                raise DesignError(f"the arguments of {make.__name__} are of the wrong kind: {error}") from None
+            except (TypeError, AttributeError, LookupError) as error:  # its words are for programmers
+                written = {**inspect.signature(make).bind(*arguments, **keyword_arguments).arguments}
+                written.pop("categories", None)
+                raise DesignError(f"an argument is of the wrong kind: {call(make.__name__, **written)}") from error
             if not design.name:  # the name shows every argument that is not a default; categories are stored beside it
                 shown_arguments = {
                     argument_name: argument_content

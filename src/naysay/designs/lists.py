@@ -137,9 +137,9 @@ def double_list(*, items: tuple[int, int], categories: Sequence[Label] = YES_NO)
     (1, 2)
     """
     yes, no = two(categories)
-    lengths = [_checks.whole_number(length, 1, _MOST_ITEMS, what="items") for length in items]
-    if len(lengths) != 2:
+    if not isinstance(items, Sequence) or isinstance(items, str) or len(items) != 2:
         raise DesignError(f"items are the lengths of two lists, such as (4, 4); got {items!r}")
+    lengths = [_checks.whole_number(length, 1, _MOST_ITEMS, what="items") for length in items]
     cell_counts = {
         f"{label}, {a} and {b} others": (label, (a, b))
         for label in (yes, no)

@@ -65,7 +65,7 @@ def warner(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     yes, no = two(categories)
     statement_chance = chance(p, name="p")
     if 2 * statement_chance == 1:
-        raise DesignError(f"p must not be 1/2; got {p!r} (a fair coin carries no information)")
+        raise DesignError(f"p must not be 1/2; got {p} (a fair coin carries no information)")
     negation_question, negation_instruction = "Is its negation true of you?", "say truthfully whether its negation is"
     negation_step = ask((yes, Say(no)), (no, Say(yes)), question=negation_question, instruction=negation_instruction)
     swapped_notes = (
@@ -375,7 +375,7 @@ def crosswise(
     """
     p = chance(prevalence, name="prevalence")
     if 2 * p == 1:
-        raise DesignError(f"prevalence must not be 1/2; got {prevalence!r} (the answer would carry no information)")
+        raise DesignError(f"prevalence must not be 1/2; got {prevalence} (the answer would carry no information)")
     yes, no = two(categories)
     same_step, different_step = Say(SAME[0]), Say(SAME[1])
     first_step = innocuous(
@@ -419,7 +419,7 @@ def triangular(
     """
     p = chance(prevalence, name="prevalence")
     if p == 1:
-        raise DesignError(f"prevalence must not be 1; got {prevalence!r} (everybody would say the same)")
+        raise DesignError(f"prevalence must not be 1; got {prevalence} (everybody would say the same)")
     yes, no = two(categories)
     at_least_one, neither_step = Say("at least one"), Say("neither")
     first_step = innocuous(p, at_least_one, ask((yes, at_least_one), (no, neither_step)), instruction=_EITHER)

@@ -158,7 +158,7 @@ def extended_crosswise(
     """
     p = as_fraction(prevalence, what="prevalence")
     if not 0 <= p <= 1 or 2 * p == 1:
-        raise DesignError(f"prevalence must lie in [0, 1] and not be 1/2; got {prevalence!r}")
+        raise DesignError(f"prevalence must lie in [0, 1] and not be 1/2; got {prevalence}")
     first_design = crosswise(prevalence=p, between=between, categories=categories)
 
     def two_samples(first_prevalence: Exact) -> Samples:
@@ -220,7 +220,7 @@ def one_saying(
     if not names or not set(names) <= {"one-sayers", "random"}:
         raise DesignError(f"types are 'one-sayers', 'random' or both; got {names!r}")
     if 2 * p == 1:
-        raise DesignError(f"prevalence must not be 1/2; got {prevalence!r} (the answer would carry no information)")
+        raise DesignError(f"prevalence must not be 1/2; got {prevalence} (the answer would carry no information)")
     complying = (f"complies, {yes}", f"complies, {no}")
     type_cells = tuple(name for name in ("one-sayers", "random") if name in names)
     same_step, different_step = Say(SAME[0]), Say(SAME[1])

@@ -136,6 +136,11 @@ class AtLevels(Space):
     spaces: tuple[Space, ...]
 
     @property
+    def answers(self) -> int:  # type: ignore[override]
+        """How many answers a report holds, at each level alike."""
+        return self.spaces[0].answers
+
+    @property
     def labels(self) -> tuple[Any, ...]:  # type: ignore[override]
         return self.spaces[0].labels
 

@@ -318,11 +318,12 @@ def _measures(walk: Walk) -> Iterator[Problem]:
         if measure not in members:
             message = f"the design of {measure!r} is there, and no question measures it"
             yield Problem("arms", message, "", "leave the design out", path=f"measured.{measure}")
+    path = f"{next(iter(members.values()))[0][0].path}.measures" if len(members) == 1 else "measured"
     try:
         measurements(walk.whole)
     except DesignError as error:
         way_out = "ask in each arm what its sample asks, or leave the design of the measure out"
-        yield Problem("arms", str(error), "", way_out, path="measured")
+        yield Problem("arms", str(error), "", way_out, path=path)
 
 
 def controls(walk: Walk) -> Iterator[Problem]:
@@ -335,7 +336,7 @@ def controls(walk: Walk) -> Iterator[Problem]:
         asked = None if target is None else target.item
         if not isinstance(asked, Question) or target is entry or asked.privacy is None or asked.control is not None:
             private = [
-                other.name for _, other in walk.questions() if other.privacy is not None and other is not question
+                other.name for _, other in walk.questions() if other.privacy is not None and other.control is None
             ]
             hint = _checks.nearest(question.control.of, private) if private else "there is none"
             message = f"{question.name!r} must be a control of another private question; got {question.control.of!r}"
@@ -557,6 +558,9 @@ def _samples(form: Questionnaire, measure: str, asked: Mapping[str, Question]) -
                 )
         renamed = dict(zip(map(str, part.space.labels), map(str, fielded.space.labels), strict=True))
         parts[arm] = relabeled(part, renamed)  # the same responses, as they are sent
+
+    if not stacked.structure.finer:  # responses that are called as categories are would rename these in one arm only
+        return replace(designs.samples(arm_designs), name=stacked.name, notes=stacked.notes)
 
     def of_cells(shares: Sequence[Share]) -> list[Share]:
         """Shares of cells under their new names: a cell that is called as a response was renamed with it."""

@@ -26,6 +26,7 @@ from naysay.collect.questionnaire.questions import Label, Private, in_languages
 from naysay.design import Answerable, Both, Design, read
 from naysay.designs import FAMILIES
 from naysay.errors import DesignError
+from naysay.responses import Labels
 
 COIN = "coin"
 """The name of the level that respondents draw themselves."""
@@ -347,12 +348,9 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
 
     is_anchored = len(pairs) == 1 and len(pairs[0]) == 2 and not np.ptp(pairs[0][1].matrix[:, complying], axis=1).any()
     if len(pairs[0]) == 2 and not is_anchored:
-        raise DesignError(
-            f"{offer.name} takes two answers: the page draws once for a question, and asks a control in a row of its "
-            f"own, with {name}: lot, or {name}: and the category that is true of all, in bind::naysay_control"
-        )
+        raise DesignError(_two_answers(offer, name, pairs[0]))
     if is_anchored:
-        asked, anchor = (_by_people(part, complying) for part in pairs[0])
+        asked, anchor = (_by_people(part, complying, offer) for part in pairs[0])
         truth = {"of": name, "truth": {"category": str(offer.categories[-1])}}
         control = {**item, "name": f"{name}_control", "control": truth, "label": {}, "hint": {}}
         question = item | {"private": private_form(asked, innocuous)}
@@ -367,39 +365,62 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
     for arm_name, (part, *_) in zip(arm_names, pairs, strict=True):
         fields: dict[str, Any] = {"name": f"{name}_{arm_name}", "arms": [arm_name], "measures": name}
         if not np.array_equal(part.matrix[:, complying], np.eye(len(complying))):  # else the arm is asked directly
-            fields["private"] = private_form(_by_people(part, complying), innocuous)
+            fields["private"] = private_form(_by_people(part, complying, offer), innocuous)
         items.append(item | fields)
     form["arms"], form["measured"] = arm_forms, form.get("measured", {}) | {name: stacked_form}
     return items
 
 
-def _by_people(part: Design, complying: Sequence[int]) -> Design:
+def _two_answers(offer: Answerable, name: str, pair: Sequence[Design]) -> str:
+    """Why one row cannot ask two answers of a person, and how they are asked."""
+    if not offer.offer.measures_compliance:
+        return f"{offer.name} takes two numbers of each person: {_as_a_file(offer)}"
+    if pair[0] == pair[1]:
+        return (
+            f"{offer.name} asks one question twice, and the page sends one draw for a question, since two would tell "
+            f"more of the answer: write the design of the question here, and a control in a row of its own, with "
+            f"{name}: lot in bind::naysay_control; it shows as much with fewer people"
+        )
+    return (
+        f"{offer.name} takes two answers: the page draws once for a question, and asks a control in a row of its "
+        f"own, with {name}: lot, or {name}: and the category that is true of all, in bind::naysay_control"
+    )
+
+
+def _as_a_file(offer: Answerable) -> str:
+    """How a design is fielded whose samples the page asks only in plain rows."""
+    return (
+        f"name the arms {_checks.listing_text(map(str, offer.levels))} in the settings, write the rows of each arm, "
+        f'and estimate from a file of the answers, with --design "{offer.name}" and --sample arm'
+    )
+
+
+def _by_people(part: Design, complying: Sequence[int], offer: Answerable) -> Design:
     """What people who comply are asked in one sample: the plain design of two categories with these chances."""
     weights = part.integers(part.space.listing()) if part.space.size == 2 and len(complying) == 2 else None
+    if weights is None and isinstance(part.space, Labels) and isinstance(part.space.labels[0], int):
+        raise DesignError(f"{offer.name} takes a number of each person: {_as_a_file(offer)}")
     if weights is None:
         raise DesignError(
-            f"the page asks designs of two categories and two responses in arms; {part.name or 'this one'} has others "
+            f"the page asks designs of two categories and two responses in arms, and {offer.name} has others "
             "(write a question for each arm, each with its own design, and name what they measure)"
         )
-    if len(part.cells) == 4:  # the innocuous answer is a part of the cell, and its prevalence is unknown
+    if (
+        len(part.cells) == 4 and len(offer.shares[0].of) == 2
+    ):  # the innocuous answer, whose share is unknown, is in them
         own = Fraction(*(weights[0, 1].item(), weights[:, 1].sum().item()))
         return designs.unrelated_question(p=own, prevalence=Fraction(1, 4))
     member, other = (Fraction(weights[0, place].item(), weights[:, place].sum().item()) for place in complying)
     if member == other and 0 < member < 1:  # an anchor: the answer is that of people without the trait
         return designs.crosswise(prevalence=1 - member)
     if member == other:
-        raise DesignError(
-            f"{part.name or 'a sample'} is of people whose answer is known; write a row for each sample, and name the "
-            "design in bind::naysay_measures"
-        )
+        raise DesignError(f"a sample of {offer.name} is of people whose answer is known: {_as_a_file(offer)}")
     if member + other == 1:
         return designs.crosswise(prevalence=member)
     if member == 1:
         return designs.triangular(prevalence=other)
     if member < other:
-        raise DesignError(
-            f"the first response of {part.name or 'the design'} must be the one that members give more often"
-        )
+        raise DesignError(f"the first response of {offer.name} must be the one that members give more often")
     return designs.unrelated_question(p=member - other, prevalence=other / (1 - member + other))
 
 

@@ -244,9 +244,9 @@ class Row:
             self.problem("naysay_right", f"a {item_form['kind']} has no right choice", "ask with select_one")
         if "parameters" not in self._looked_at and self.text("parameters") and not _randomizes(self):
             self.problem("parameters", f"parameters of {type_text!r} are not used: leave them out", severity="warning")
-        return item_form | self._compared(kind) | self._private(kind, item_form)
+        return item_form | self._compared(kind, item_form) | self._private(kind, item_form)
 
-    def _compared(self, kind: Kind) -> dict[str, Any]:
+    def _compared(self, kind: Kind, item: Mapping[str, Any]) -> dict[str, Any]:
         """What the question measures beside others, and of which question it is a control."""
         fields: dict[str, Any] = {}
         measure, equals, design_text = map(str.strip, self.text("naysay_measures").partition("="))
@@ -257,15 +257,26 @@ class Row:
             self.problem("naysay_order", "only the choices of a select_one have an order by lot", "leave it out")
         elif order:
             fields["order"] = order
+        category_names = [category["name"] for category in item.get(kind.categories_in, ())]
+        for blamed_column, needs in (
+            ("naysay_control", not kind.categories_in),
+            ("naysay_measures", not category_names),
+        ):
+            if needs and self.text(blamed_column):
+                message = f"{item['kind']} has no categories{' without bins' if kind.categories_in else ''}"
+                self.problem(blamed_column, message, "ask with select_one, or leave it out")
+                return {}
         try:
-            if self.text("naysay_control"):
-                fields["control"] = control_of(self.text("naysay_control"))
+            blamed_column = "naysay_control"
+            if self.text(blamed_column):
+                fields["control"] = control_of(self.text(blamed_column))
+            blamed_column = "naysay_measures"
             if equals:
-                names = kind.categories_of([choice["name"] for choice in self.choices()])
+                names = kind.categories_of(category_names)
                 stacked = json.loads(designs.parse(design_text, categories=names).to_json())
                 self.workbook.draft.form.setdefault("measured", {})[measure] = stacked
         except (DataError, DesignError) as error:
-            self.problem("naysay_measures" if equals and "control" in fields else "naysay_control", str(error))
+            self.problem(blamed_column, str(error))
         return fields
 
     def has_no_privacy(self, message: str, way_out: str = "or write it on each question") -> None:
