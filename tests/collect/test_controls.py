@@ -747,6 +747,49 @@ def test_no_group_and_no_number_of_one_person_says_that_they_failed(tmp_path, cl
     assert not [word for word in ("compliance", "violations", "at random", "without_control") if word in told.out]
 
 
+CROSSED = """
+| survey | | | | | | |
+| | type | name | label::English (en) | naysay_design | naysay_control | naysay_arms | naysay_measures |
+| | select_one party | vote | Whom do you vote for? | negative() | | | |
+| | select_one party | vote_control | | | vote: lot | | |
+| | select_one yes_no | masked | Do you cheat? | warner(p=0.7) | | masked | cheats |
+| | select_one yes_no | open | Do you cheat? | | | open | cheats |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | party | red | The Reds |
+| | party | green | The Greens |
+| | party | blue | The Blues |
+| | yes_no | yes | Yes |
+| | yes_no | no | No |
+| settings | | | |
+| | form_id | form_title | naysay_arms |
+| | club | Club | masked, open |
+"""
+
+
+@pytest.mark.parametrize("variables", [("vote", "cheats"), ("cheats", "vote")])
+def test_what_arms_measure_makes_cells_of_people_who_may_have_failed(tmp_path, client, capsys, variables):
+    """One person alone says yes when asked openly: their answer is known, and so would be that they failed."""
+    (tmp_path / "club.md").write_text(CROSSED.lstrip(), encoding="utf-8")
+    form, rng = questionnaire.load(tmp_path / "club.md"), np.random.default_rng(2)
+    rows = [
+        {**(FAILED if rng.random() < 0.1 else PASSED), "vote": str(rng.choice(PARTIES)), "arm": arm} | answer
+        for arm, answer in [("open", {"open": "no"})] * 200 + [("masked", {"masked": "yes"})] * 100
+        + [("masked", {"masked": "no"})] * 200
+    ]  # fmt: skip
+    prints = []
+    for number, last in enumerate((PASSED, FAILED)):
+        (folder := tmp_path / str(number)).mkdir()
+        store = stored(folder, client, form, [*rows, {**last, "arm": "open", "open": "yes"}], name="naysay.db")
+        store.close("club")
+        store.dispose()
+        words = ["crosstab", "--row", variables[0], "--column", variables[1], "--bootstrap", "0"]
+        assert main([*words, "--survey", "club", "--data", str(folder), "--format", "json"]) == 0
+        prints.append(capsys.readouterr())
+    assert prints[0] == prints[1]
+    assert "answers to the controls of 'vote' do not count here" in prints[0].err
+
+
 SHARED = """
 | survey | | | | | |
 | | type | name | label::English (en) | bind::naysay_design | bind::naysay_arms | bind::naysay_measures |

@@ -287,12 +287,13 @@ def _of_survey(request: CrosstabOptions, *, controls: bool = True) -> Crosstab:
         if getattr(request, option_name) not in (None, False, "error"):
             raise DataError(f"leave --{option_name.replace('_', '-')} out: the published questionnaire says it")
     replies = request.replies()
-    rows, variable_of_role = replies.frame, dict[str, Any]()
+    rows, variable_of_role, measures = replies.frame, dict[str, Any](), measurements(replies.questionnaire)
     named = {role: str(name) for role in _ROLES if (name := getattr(request, role)) is not None}
     for role, question in named.items():
         others = [name for name in named.values() if name != question]
-        beside = [name for name in others if name in rows.columns and not rows.schema[name].is_nested()]
-        if question in replies.private or question in measurements(replies.questionnaire):
+        answered = {name for name, kind in replies.frame.schema.items() if not kind.is_nested()}
+        beside = [name for name in others if name in answered or name in measures]
+        if question in replies.private or question in measures:
             measured = measure(replies, question, beside=beside, controls=controls)
             added = [name for name in (question, *measured.asked.beside, measured.sample) if name is not None]
             rows = rows.with_columns(measured.rows.select(added))

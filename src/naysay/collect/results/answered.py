@@ -72,8 +72,8 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
     replies : Replies
     question : str
     beside : sequence of str
-        The other columns. In each of their cells ten people at least must have answered question and controls, and two
-        of them have passed; otherwise the controls are withheld.
+        The other columns, or what arms measure, whose cells are those of the arms and their answers. In each ten people
+        at least must have answered question and controls, and two have passed; otherwise the controls are withheld.
     controls : bool
         Whether controls count at all.
     """
@@ -85,7 +85,8 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
     from naysay.files import Asked
 
     form, rows, sample = replies.questionnaire, replies.frame, f"the sample of {question}"
-    if (arms := measurements(form).get(question)) is not None:
+    measures = measurements(form)
+    if (arms := measures.get(question)) is not None:
         if ARM in beside:
             raise DataError(
                 f"{ARM!r} is what lot has drawn, and {question!r} is read from all arms; name another column"
@@ -104,6 +105,8 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
         return Measure(rows, plain, plain.level)
     answered = pl.col(question).is_not_null()  # else the answer to a control would count without the question
     rows = rows.with_columns(pl.when(answered).then(pl.col(column)).alias(column) for column in asked.beside)
+    read_from = [(ARM, *measures[name].columns.values()) if name in measures else (name,) for name in beside]
+    beside = list(dict.fromkeys(column for columns in read_from for column in columns if column != question))
     counted = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
     hidden = [name for name in (f"{column}_level" for column in asked.beside) if name in rows.columns]
     counts = counted.group_by(list(dict.fromkeys([question, *asked.columns, *hidden, *beside]))).len(COUNT)
