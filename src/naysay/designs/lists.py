@@ -137,7 +137,8 @@ def double_list(*, items: tuple[int, int], categories: Sequence[Label] = YES_NO)
     (1, 2)
     """
     yes, no = two(categories)
-    if not isinstance(items, Sequence) or isinstance(items, str) or len(items) != 2:
+    given: object = items  # a sheet may hold one number
+    if not isinstance(given, tuple | list) or len(given) != 2:
         raise DesignError(f"items are the lengths of two lists, such as (4, 4); got {items!r}")
     lengths = [_checks.whole_number(length, 1, _MOST_ITEMS, what="items") for length in items]
     cell_counts = {
