@@ -790,6 +790,18 @@ def test_what_arms_measure_makes_cells_of_people_who_may_have_failed(tmp_path, c
     assert "answers to the controls of 'vote' do not count here" in prints[0].err
 
 
+@pytest.mark.parametrize(("alone", "written"), [("open", False), ("masked", True)])
+def test_counts_of_controls_need_ten_people_in_each_arm(tmp_path, client, alone, written):
+    """A row of the export says in which arm its person was."""
+    (tmp_path / "club.md").write_text(CROSSED.lstrip(), encoding="utf-8")
+    rows = [PASSED | {"arm": "masked"}] * 20 + [FAILED | {"arm": alone}]
+    store = stored(tmp_path, client, questionnaire.load(tmp_path / "club.md"), rows)
+    store.close("club")
+    export(store, "club", tmp_path / "club.csv")
+    store.dispose()
+    assert (tmp_path / "club.csv.vote.controls.csv").exists() == written
+
+
 SHARED = """
 | survey | | | | | |
 | | type | name | label::English (en) | bind::naysay_design | bind::naysay_arms | bind::naysay_measures |
