@@ -3,6 +3,7 @@
 import itertools
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -380,6 +381,12 @@ def test_intervals_hold_the_truth(family, share):
     assert (hits >= 120 * (0.935 - 2 * np.sqrt(0.935 * 0.065 / 120))).all()
 
 
+def variance_of_truth(share, people):
+    """By hand: Σ_j z_j (e_j - z)² / m of the first of two categories, with two more people of each."""
+    weight = (share * people + 2) / (people + 4)
+    return (weight * (1 - share) ** 2 + (1 - weight) * share**2) / people
+
+
 def test_an_estimated_truth_widens_what_rests_on_it():
     design, counts = designs.crosswise(prevalence=0.25), [[290, 150], [230, 130]]
     sure, unsure = (
@@ -391,8 +398,13 @@ def test_an_estimated_truth_widens_what_rests_on_it():
     slope = 0.5 * (0.5 - observed) / (0.5 - expected) ** 2
     assert first.share == pytest.approx((observed - expected) / (0.5 - expected))
     extra = second.standard_error**2 - first.standard_error**2
-    assert extra == pytest.approx(slope**2 * 0.1 * 0.9 / 400, rel=0.02)
-    assert second.n < first.n
+    assert extra == pytest.approx(slope**2 * variance_of_truth(0.1, 400), rel=0.02)
+    low, high = second.interval()
+    assert (low, high) != first.interval()
+    for end in (low, high):  # n (D - ρ)² / z² = (1 - ρ) V₀ + ρ V₁ + ρ (1 - ρ) + n (1 - ρ)² (∂l₀/∂z / (l₁ - l₀))² Var z
+        within = (1 - end) * second.variances[0] + end * second.variances[1] + end * (1 - end)
+        of_truth = (1 - end) ** 2 * (0.5 / (0.5 - expected)) ** 2 * variance_of_truth(0.1, 400)
+        assert (second.share - end) ** 2 == pytest.approx(1.959964**2 * (within / 800 + of_truth), rel=1e-3)
     fits = [estimate.maximum_likelihood(survey, tallied(survey, counts, SAME, SAME)) for survey in (sure, unsure)]
     assert fits[1].standard_errors[0] > fits[0].standard_errors[0]
     assert fits[1].intervals().method == "fieller"
@@ -598,10 +610,55 @@ def test_controls_of_one_estimated_truth_share_its_error():
         - compliance(known, tally).standard_error ** 2
         for name, survey in (("shared", shared), ("apart", apart))
     }
-    assert extra["shared"] == pytest.approx(slope**2 * 0.1 * 0.9 / 100, rel=0.02)
-    assert extra["apart"] == pytest.approx(slope**2 * 0.1 * 0.9 / 100 / 2, rel=0.03)
+    assert extra["shared"] == pytest.approx(slope**2 * variance_of_truth(0.1, 100), rel=0.02)
+    assert extra["apart"] == pytest.approx(
+        slope**2 * (variance_of_truth(0.1, 100) + variance_of_truth(0.1, 101)) / 4, rel=0.03
+    )
     assert designs.controlled(design, truth=truth, control=[design, design], people=100).uncertain == shared.uncertain
     assert Design.from_json(shared.to_json()) == shared
+
+
+def test_a_control_of_which_the_truth_rests_on_few_people_has_an_interval_that_holds():
+    """Of 79 people 0.018 are carriers, over all who may be found; everybody complies. It held in .82 of surveys."""
+    design, people, of_truth, n = designs.crosswise(prevalence=0.063), 79, 0.018, 885
+    held = rejected = 0.0
+    for carriers in range(9):
+        shares = {"yes": Fraction(carriers, people), "no": Fraction(people - carriers, people)}
+        survey = designs.controlled(design, truth=shares, people=people)
+        same = stats.binom.ppf(np.linspace(0.01, 0.99, 25), n, 0.937 - 0.874 * of_truth).astype(int)
+        chance = stats.binom.pmf(carriers, people, of_truth) / len(same)
+        for count in same.tolist():
+            found = compliance(survey, tallied(survey, [[count, n - count], [0, 0]], SAME, SAME))
+            held += chance * (found.interval()[0] <= 0)
+            rejected += chance * (found.p_value < 0.05)
+    assert held > 0.94
+    assert rejected < 0.08
+
+
+def test_a_truth_that_all_of_few_people_share_shows_no_violation_for_certain():
+    shares, said = {"a": 1, "b": 0, "c": 0, "d": 0}, (["b"] * 200, ["a"] * 2 + ["b"] * 198)
+    sure, unsure = (
+        designs.controlled(designs.negative(tuple("abcd")), truth=shares, people=people) for people in (None, 20)
+    )
+    certain, doubtful = (compliance(survey, survey.tally(said)) for survey in (sure, unsure))
+    assert certain.violations == (2, 200)
+    assert certain.p_value == 0
+    assert doubtful.violations is None  # some of those who comply may have another truth
+    assert doubtful.p_value > 0.05
+    assert doubtful.interval()[0] == 0
+
+
+def test_no_sentence_says_that_more_than_all_fail():
+    survey = designs.controlled(designs.crosswise(prevalence=0.25), truth="no")
+    people = compliance(survey, tallied(survey, [[10, 20], [10, 60]], SAME, SAME))
+    assert people.share > 1
+    assert people.sentence().startswith("about 100 of 100 ")
+    said = tuple(
+        [answer for answer, times in pair for _ in range(times)]
+        for pair in ((("same", 30), ("different", 70)), (("same", 20), ("different", 80)))
+    )
+    with pytest.raises(NotEstimable, match="first wave: about 100 of 100 "):
+        estimate.change(survey, survey.encode(said), survey.encode(said))
 
 
 # several controls of different chances
@@ -715,9 +772,9 @@ def test_a_change_carries_the_error_of_the_truth_of_its_controls(is_shared):
     extra = changes[1].covariance[0, 0] - changes[0].covariance[0, 0]
     slopes = moved_by_truth(first, 0.1), moved_by_truth(second, 0.1 if is_shared else 0.2)
     if is_shared:  # one error moves both waves
-        assert extra == pytest.approx((slopes[1] - slopes[0]) ** 2 * 0.1 * 0.9 / 60, rel=0.05)
+        assert extra == pytest.approx((slopes[1] - slopes[0]) ** 2 * variance_of_truth(0.1, 60), rel=0.05)
     else:
-        expected = slopes[0] ** 2 * 0.1 * 0.9 / 60 + slopes[1] ** 2 * 0.2 * 0.8 / 60
+        expected = slopes[0] ** 2 * variance_of_truth(0.1, 60) + slopes[1] ** 2 * variance_of_truth(0.2, 60)
         assert extra == pytest.approx(expected, rel=0.05)
     assert changes[0].difference == pytest.approx(changes[1].difference)
 

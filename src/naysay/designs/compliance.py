@@ -187,7 +187,7 @@ def _moved(
     controls: Sequence[Design],
     types_of_people: Sequence[_People],
 ) -> Iterator[list[Truth]]:
-    """The truths, moved by a tenth of a standard error in one direction of the shares that the same people tell."""
+    """The truths, moved by a tenth of a standard error towards each category that the same people are counted in."""
     counts = [people] * len(truths) if people is None or isinstance(people, int) else list(people)
     sources: dict[tuple[frozenset[tuple[Label, Fraction]], int], tuple[dict[Label, Fraction], list[int]]] = {}
     for place, (truth, count) in enumerate(zip(truths, counts, strict=True)):
@@ -203,16 +203,12 @@ def _moved(
         covariance = (np.diag(shares) - np.outer(shares, shares)) / size
         for place in places:
             _check_apart(controls[place], exact_truth, covariance, types_of_people)
-        variances, directions = np.linalg.eigh(covariance)
-        for variance, direction in zip(variances.tolist(), directions.T, strict=True):
-            if variance < 1e-15:
-                continue
-            moves = [
-                Fraction(float(move)).limit_denominator(10**9) for move in 0.1 * math.sqrt(variance) * direction[1:]
-            ]
-            first, *others = exact_truth
-            moved: Truth = {label: exact_truth[label] + move for label, move in zip(others, moves, strict=True)} | {
-                first: exact_truth[first] - sum(moves)
+        # m Var = Σ_j z_j (e_j - z)(e_j - z)'; two more people of each category, so that one that few have has an error
+        for category, share in exact_truth.items():
+            weight = (float(share) * size + 2) / (size + 2 * len(exact_truth))
+            step = Fraction(0.1 * math.sqrt(weight / size)).limit_denominator(10**9)
+            moved: Truth = {label: exact_share * (1 - step) for label, exact_share in exact_truth.items()} | {
+                category: share + step * (1 - share)
             }
             yield [moved if place in places else truth for place, truth in enumerate(truths)]
 

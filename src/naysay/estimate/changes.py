@@ -22,8 +22,15 @@ from naysay._values import Array, Floats, Label
 from naysay.design import Samples
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
-from naysay.estimate.compliance import DENIERS, ONE_ONLY, OTHERS_ALIKE, Compliance, behavior_text, compliance
-from naysay.estimate.fit import of_hundred
+from naysay.estimate.compliance import (
+    DENIERS,
+    ONE_ONLY,
+    OTHERS_ALIKE,
+    Compliance,
+    about_share,
+    behavior_text,
+    compliance,
+)
 from naysay.estimate.linear import linear_map
 from naysay.estimate.samples import controls_of, moves_of
 from naysay.responses import Responses, cells_of
@@ -476,7 +483,7 @@ def _among_compliers(design: Design | Samples, indicators: Floats, weight: Float
     error = math.sqrt(float(weight @ (departs - share) ** 2) / total**2)
     if share >= 1 - 2 * error:
         raise NotEstimable(
-            f"{wave} wave: about {of_hundred(share)} of 100 answered the control "
+            f"{wave} wave: {about_share(share)} answered the control "
             f"{behavior_text(str(design.nuisance[0].name))}: hardly anybody may be left whose answers tell the shares; "
             "look at how the control was asked"
         )

@@ -4,7 +4,8 @@ The interval of ρ inverts the test of the mean D̄ with the variance that each 
 
     n Var D̄ = (1 - ρ) V₀ + ρ V₁ + ρ (1 - ρ),
 
-with V₀ and V₁ the variances of D̄ among those who comply and among the others; for one two-valued control this is
+with V₀ and V₁ the variances of D̄ among those who comply and among the others, and (1 - ρ)² of the variance that the
+error of the known truth makes where everybody complies; for one two-valued control this is
 Wilson's (1927). Where V₀ = 0, each violation shows itself, and the interval is that of Clopper & Pearson (1934). Where
 telling answers have different chances, their law is skewed and no binomial: then test and interval are those of the
 exact law of D̄, so that the test rejects where the interval leaves out 0.
@@ -151,6 +152,8 @@ class Compliance:
         Whether a violation is to rule out what is known to be true.
     law : ScoreLaw, optional
         The exact law of the telling answers, where they have two values and different chances, and are not too many.
+    of_truth : float
+        Var ρ̂ / (1 - ρ)² from the error of the known truth, which is alone in not becoming smaller with n.
     """
 
     share: float
@@ -167,6 +170,7 @@ class Compliance:
     look: Floats
     rules_out: bool
     law: ScoreLaw | None = None
+    of_truth: float = 0.0
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The interval of ρ, within [0, 1]; an estimate below 0 or above 1 gets that of an estimate at this end.
@@ -190,9 +194,12 @@ class Compliance:
         if self.law is not None:
             return self.law.interval(confidence)
         (comply, others), share = self.variances, min(max(self.share, 0.0), 1.0)
-        scaled = scipy.special.ndtri(0.5 + confidence / 2) ** 2 / self.n
-        middle = (2 * share + scaled * (others - comply + 1)) / (2 * (1 + scaled))
-        root = math.sqrt(max(middle**2 - (share**2 - scaled * comply) / (1 + scaled), 0.0))
+        squared = scipy.special.ndtri(0.5 + confidence / 2) ** 2
+        scaled, of_truth = squared / self.n, squared * self.of_truth
+        if (square := 1 + scaled - of_truth) <= 0:  # the truth is not told from what others answer
+            return 0.0, 1.0
+        middle = (2 * share + scaled * (others - comply + 1) - 2 * of_truth) / (2 * square)
+        root = math.sqrt(max(middle**2 - (share**2 - scaled * comply - of_truth) / square, 0.0))
         return min(max(middle - root, 0.0), 1.0), min(max(middle + root, 0.0), 1.0)
 
     @property
@@ -200,14 +207,15 @@ class Compliance:
         """One-sided, of ρ = 0: exact where controls have two values, otherwise by the variance under ρ = 0."""
         if self.law is not None:
             return self.law.tails(0.0)[1]
-        if self.expected is not None and abs(self.n - round(self.n)) < 1e-6:
+        if self.expected is not None and not self.of_truth and abs(self.n - round(self.n)) < 1e-6:
             comply, others = self.expected
             answers = round(self.n) * self.controls
             amount = round(answers * (comply + self.share * (others - comply)))
             return float(scipy.special.bdtrc(amount - 1, answers, comply)) if amount > 0 else 1.0
-        if self.variances[0] < _NONE:
+        variance = self.variances[0] / self.n + self.of_truth
+        if variance < _NONE:
             return float(self.observed <= 0)
-        return float(scipy.special.ndtr(-self.share / math.sqrt(self.variances[0] / self.n)))
+        return float(scipy.special.ndtr(-self.share / math.sqrt(variance)))
 
     @property
     def more(self) -> float | None:
@@ -262,15 +270,17 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         return None
     if any(np.isnan(part.design.space.statistic(part.codes)).any() for part in answered_parts):
         raise DataError(ONE_ONLY)
-    cells, covariance, _ = moment_cells(design, tally)
+    cells, covariance, moves = moment_cells(design, tally)
     share, variance = float(cells[-1]), max(float(covariance[-1, -1]), 0.0)
+    moved = float(moves[:, -1] @ moves[:, -1])
     sizes = np.array([part.weight.sum() for part in answered_parts])
     variances = sizes / sizes.sum() @ np.array([controls.variances for controls in sample_controls])
     within = (1 - share) * variances[0] + share * variances[1] + share * (1 - share)
     n = float(tally.n)
-    if tally.weighted or design.uncertain:
-        n = min(n, within / variance) if variance > 0 and within > 0 else float(tally.effective)
-    shows_violations = bool(variances[0] < _NONE)
+    if tally.weighted:
+        sampled = variance - moved
+        n = min(n, within / sampled) if sampled > 0 and within > 0 else float(tally.effective)
+    shows_violations = bool(variances[0] < _NONE) and not moved
     telling = [
         controls.telling(part.design.space.statistic(part.codes))
         for part, controls in zip(answered_parts, sample_controls, strict=True)
@@ -307,6 +317,7 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         sample_controls[0].look,
         all(controls.rules_out for controls in sample_controls),
         law,
+        moved / (1 - share) ** 2 if moved else 0.0,
     )
 
 
@@ -354,12 +365,15 @@ def behavior_text(type_name: str) -> str:
     return f"as if {type_name}" if always or not answer else f"as if they always say “{answer}”"
 
 
+def about_share(share: float) -> str:
+    """An unbiased share, which may lie outside [0, 1], as so many of 100."""
+    return f"about {of_hundred(min(max(share, 0.0), 1.0))} of 100"
+
+
 def share_sentence(type_name: str, share: float, ends: tuple[float, float]) -> str:
     """How many did not comply, with the interval."""
     low, high = map(of_hundred, ends)
-    return (
-        f"about {of_hundred(max(share, 0.0))} of 100 answered the control {behavior_text(type_name)} ({low} to {high})"
-    )
+    return f"{about_share(share)} answered the control {behavior_text(type_name)} ({low} to {high})"
 
 
 def sentences(
@@ -425,7 +439,7 @@ def reservations(design: Answerable, tally: Tally) -> list[str]:
     is_estimated = any(share.of == (people.type_name,) for share in design.nuisance)
     if is_estimated and people.share >= 1 - 2 * people.standard_error:
         raise NotEstimable(
-            f"about {of_hundred(max(people.share, 0.0))} of 100, and perhaps all, answered the control {behavior}: "
+            f"{about_share(people.share)}, and perhaps all, answered the control {behavior}: "
             "hardly anybody may be left whose answers tell the shares; look at how the control was asked"
         )
     low, high = people.interval()
