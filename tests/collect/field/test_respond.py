@@ -11,7 +11,7 @@ import pytest
 from naysay.collect import respond
 from naysay.collect.device import post
 from naysay.collect.device.memory import Memory
-from naysay.collect.server.guard import Rates
+from naysay.collect.server import guard
 from naysay.errors import DataError
 
 
@@ -187,7 +187,7 @@ def test_a_closed_survey_ends_the_run_with_the_servers_words(answered, questionn
 
 
 def test_a_limit_of_rate_only_delays(answered, questionnaire, store, monkeypatch):
-    monkeypatch.setitem(Rates.__init__.__kwdefaults__, "window", 1.0)  # a minute is long for a test
+    monkeypatch.setattr(guard, "MINUTE", 1.0)  # a minute is long for a test
     survey = answered(questionnaire, each=15)
     sent = respond.many(survey, respond.anybody(questionnaire, 40, seed=1), concurrency=10)
     assert sent.stored == len(replies(store)) == 40
