@@ -288,7 +288,7 @@ def run():
 def postgresql():
     server = PostgreSQL()
     yield server
-    server.stop()
+    server.stop("immediate")  # hundreds of databases, which nobody reads again, are not written out
     shutil.rmtree(server.folder)
 
 

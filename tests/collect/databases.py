@@ -64,8 +64,8 @@ class PostgreSQL:
         )
         self._run("pg_ctl", "-D", str(self.data), "-l", str(self.log), "-o", options, "-w", "start")
 
-    def stop(self):
-        self._run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "stop")
+    def stop(self, mode="fast"):
+        self._run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", "stop")
 
     def limit_files(self, process, size):
         """Let no file of a process of the server grow beyond a size."""
