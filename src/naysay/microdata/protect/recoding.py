@@ -263,8 +263,8 @@ class Areas(Coarser):
             emptied = sorted(set(self.joined(area_rows["area"])) - left_areas)
             raise DataError(
                 f"the steps after the rule on areas left no record of {_checks.listing_text(emptied)}: the rest of "
-                f"{self.others!r} holds {people_left:,.0f} people, not {self.least:,}; give these areas 0 people in the "
-                "list, so that a larger one joins",
+                f"{self.others!r} holds {people_left:,.0f} people, not {self.least:,}; give these areas 0 people in "
+                "the list, so that a larger one joins",
                 column=self.variable,
             )
 
