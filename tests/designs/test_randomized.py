@@ -136,7 +136,7 @@ def test_a_warner_below_a_half_says_that_an_answer_speaks_for_the_other_category
     ("make", "message"),
     [
         (lambda: designs.warner(p=0.5), r"p must not be 1/2; got 0\.5 \(a fair coin carries no information\)"),
-        (lambda: designs.warner(p="1/2"), "p must not be 1/2; got '1/2'"),
+        (lambda: designs.warner(p="1/2"), "p must not be 1/2; got 1/2"),
         (lambda: designs.warner(p=1.2), r"p must lie in \[0, 1\]; got 1\.2"),
         (lambda: designs.warner(p=-0.1), r"p must lie in \[0, 1\]; got -0\.1"),
         (lambda: designs.warner(p=70), r"p must lie in \[0, 1\]; got 70"),
