@@ -51,7 +51,7 @@ def test_odd_surveys_that_chance_has_made_are_judged_as_they_were(page_node):
 
 
 def test_surveys_made_by_chance_are_judged_alike_but_for_reasons_with_a_name(page_node):
-    """docs/reference/page_rules.md has the count of 100,000."""
+    """docs/reference/page_rules.md has the count of more."""
     surveys = [generating.changed(generating.generated(seed)) for seed in range(100_000, 100_060)]
     outcomes = list(generating.compared(surveys, page_node("trust.mjs", "flaw", "trust.js", surveys)))
     assert {"both accept", "both refuse"} < set(outcomes)
