@@ -197,14 +197,35 @@ def test_a_check_names_the_survey_that_replaced_one_and_proves_the_newest_page(t
     assert f"later, on 2026-11-03, another survey was announced at /s/ünï: {'d' * 64}" in capsys.readouterr().out
     assert log.proved((tmp_path / "proof.txt").read_text(), PUBLIC) == entries[1]
     assert main([*check, "d" * 64]) == 0
-    assert "later" not in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert ("later" in said.out, "earlier day" in said.err) == (False, False)
+    dated_back = grown.with_entry(log.Entry("2020-01-01", "/s/b", "f" * 64, "f" * 64))
+    (tmp_path / "surveys.log").write_text(dated_back.text(KEY))
+    assert main([*check, "f" * 64]) == 0
+    assert "an earlier day than one before it" in capsys.readouterr().err
 
 
 def test_an_empty_log_is_signed_and_holds_nothing():
     empty = Log(NAME)
     assert Log.read(empty.text(KEY), PUBLIC) == empty
-    odd = Log(NAME, ('{"day":"\u2028"}'.encode(),))  # a line of the tree ends at a line feed, and at nothing else
-    assert Log.read(odd.text(KEY), PUBLIC) == odd
+
+
+ENTRY = b'{"day":"2026-11-28","path":"/s/a","survey":"1","page":"2"}'
+ODD = [
+    b"hello", b"[]", b"{}", b"[" * 20_000, ENTRY.replace(b'"1"', b"1"), ENTRY.replace(b"}", b',"x":"y"}'),
+    ENTRY.replace(b"/s/a", rb"/s/\u001b[2J"), ENTRY.replace(b"/s/a", rb"\ud800"),
+    ENTRY.replace(b"/s/a", "\u2028".encode()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ODD, ids=lambda line: repr(line[:60]))
+def test_what_is_signed_and_is_no_entry_is_refused_in_one_sentence(line):
+    """They ended in a traceback, or moved the cursor."""
+    odd = Log(NAME, (ENTRY, line))
+    with pytest.raises(DataError, match="is no entry of a survey"):
+        Log.read(odd.text(KEY), PUBLIC)
+    with pytest.raises(DataError, match="is no entry of a survey"):
+        log.proved(odd.proof(1, log.signed(odd.head, KEY)), PUBLIC)
 
 
 def test_a_server_that_serves_something_else_is_not_announced(tmp_path, monkeypatch, capsys):
@@ -238,6 +259,7 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
     page.wait_for_selector("#pages p:nth-child(3)")
     verdicts = page.locator("#pages p").all()
     assert [verdict.get_attribute("class") for verdict in verdicts] == ["verdict yes", "verdict no", "verdict yes"]
+    assert "compare its digits, too" in verdicts[0].inner_text()  # of all surveys of this name it is the page
     forged = (tmp_path / "check.html").read_text().replace(board["hash"], "0" * 64)
     (tmp_path / "forged.html").write_text(forged)
     page.goto(f"file://{tmp_path}/forged.html")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import datetime
 import hashlib
 import json
@@ -248,6 +249,15 @@ class Entry(NamedTuple):
         path = f"/s/{published.name}"
         return cls(day.isoformat(), path, published.hash, hashlib.sha256(_contents(published)[path]).hexdigest())
 
+    @classmethod
+    def read(cls, line: bytes) -> Entry:
+        """The entry that a line of a log holds: whoever signs can sign anything, and a screen obeys some letters."""
+        with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
+            fields = json.loads(line)
+            if all(isinstance(field, str) and field.isprintable() for field in fields.values()):
+                return cls(**fields)
+        raise DataError(f"what is signed is no entry of a survey: {line[:60]!r}")
+
     def __bytes__(self) -> bytes:
         return json.dumps(self._asdict(), separators=(",", ":")).encode()
 
@@ -300,7 +310,7 @@ class Log:
         Raises
         ------
         DataError
-            The key has not signed the head, or the entries are not those of which the head is.
+            The key has not signed the head, the entries are not those of which the head is, or one is none.
         """
         head = head_of(text, public)
         _, _, entry_text = text.partition("\n\n")[2].partition("\n\n")
@@ -312,18 +322,19 @@ class Log:
                 f"the head that {head.name} has signed is not that of the {len(log.entries)} entries behind it: "
                 "something was changed, added or taken out"
             )
+        for line in log.entries:
+            Entry.read(line)
         return log
 
     def announced(self, survey: str) -> Iterator[tuple[int, Entry]]:
         """The entries of a survey's hash, or of its first digits, with their places."""
-        for place, entry in enumerate(self.entries):
-            fields = json.loads(entry)
-            if survey and fields["survey"].startswith(survey):
-                yield place, Entry(**fields)
+        for place, entry in enumerate(map(Entry.read, self.entries)):
+            if survey and entry.survey.startswith(survey):
+                yield place, entry
 
     def later(self, place: int) -> Entry | None:
         """The last entry after this one that announces another survey at the same path."""
-        here, *others = (Entry(**json.loads(entry)) for entry in self.entries[place:])
+        here, *others = map(Entry.read, self.entries[place:])
         return next(
             (entry for entry in reversed(others) if entry.path == here.path and entry.survey != here.survey), None
         )
@@ -353,12 +364,11 @@ def proved(text: str, public: str) -> Entry:
             base64.b64decode(line, validate=True) for line in (extra_line.removeprefix("extra "), *hash_lines)
         )
         reached = included(entry_bytes, int(index_line.removeprefix("index ")), head.size, path)
-        entry = Entry(**json.loads(entry_bytes)) if reached == head.root else None
-    except (ValueError, TypeError):
+    except ValueError:
         raise DataError(f"this is no proof: it begins with {_PROOF}, then extra, index and hashes") from None
-    if entry is None:
+    if reached != head.root:
         raise DataError(f"the proof does not lead to the head that {head.name} has signed: the entry is not in the log")
-    return entry
+    return Entry.read(entry_bytes)
 
 
 def _contents(published: Published) -> dict[str, bytes]:

@@ -186,6 +186,9 @@ def check(options: CheckOptions) -> None:
         output.write(options.page, lambda: log.page(text, options.public))
         output.say(f"{options.page}: written; host it where the survey's server cannot change it")
     output.say(f"{checked_log.name}: {several(len(checked_log.entries), 'entry', 'entries')}, signed, nothing changed")
+    days = [log.Entry.read(line).day for line in checked_log.entries]
+    if days != sorted(days):
+        output.note("an entry has an earlier day than one before it: ask whoever signs when it was announced")
     for place, entry in entries:
         _say_entry(entry)
         if (later := checked_log.later(place)) is not None:
