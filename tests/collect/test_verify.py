@@ -56,6 +56,9 @@ def test_a_genuine_server_differs_in_nothing(approved, capsys):
         assert {"/s/sample", "/s/sample/survey.json", "/threats?lang=ar", "/"} <= set(verdict.compared)
         assert main(["verify", f"{server}/s/sample", "--hash", approved]) == 0
         assert "byte for byte" in capsys.readouterr().out
+        assert verify(f"{server}/s/sample", hash=approved[:16]).differences == ()  # as letters and statements show it
+        assert "should be" in verify(f"{server}/s/sample", hash=approved[:15]).differences[0]
+        assert "should be" in verify(f"{server}/s/sample", hash=approved[1:17]).differences[0]
         assert main(["verify", f"{server}/s/sample"]) == 0
         assert "Compare the hash of the survey with the one that others publish" in capsys.readouterr().out
 

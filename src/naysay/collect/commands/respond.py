@@ -167,7 +167,11 @@ class VerifyOptions:
 
     url: Annotated[str, typer.Argument(metavar="URL", help="The link that respondents are sent.")]
     hash: Annotated[
-        str | None, typer.Option(metavar="HASH", help="The survey's hash, from somebody who does not run the server.")
+        str | None,
+        typer.Option(
+            metavar="HASH",
+            help="The survey's hash, from somebody who does not run the server; its first 16 digits are enough.",
+        ),
     ] = None
 
 
