@@ -166,7 +166,8 @@ def test_plain_questions_are_tables_with_intervals(naysay, data, replies):
     [
         ([], ["Do you smoke", "median"]),
         (["--response", "income", "--by", "area"], ["Differences", "area = In a city"]),
-        (["--response", "age"], ["first quartile"]),
+        (["--response", "age"], ["On average ", "first quartile"]),
+        (["--response", "area"], ["No clear first: ", "In the countryside"]),
     ],
 )
 def test_a_page_holds_what_is_printed(naysay, data, words, held):

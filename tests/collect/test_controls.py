@@ -16,6 +16,7 @@ from naysay.cli import main
 from naysay.collect import Published
 from naysay.collect.ethics import Statement
 from naysay.collect.export import export
+from naysay.collect.invitations import invite
 from naysay.collect.questionnaire import check, sample
 from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
@@ -147,6 +148,8 @@ def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_on
     store.close("club")
     with pytest.raises(DataError, match="has controls and stays closed"):
         store.reopen("club")
+    with pytest.raises(DataError, match="is closed; with controls it stays so"):
+        invite(store, "club", 1)
     store.dispose()
 
 

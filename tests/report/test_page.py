@@ -8,8 +8,9 @@ import pytest
 
 from naysay import designs, estimate, report, show
 from naysay.errors import DataError
+from naysay.estimate.fit import shares_finding
 from naysay.estimate.intervals import nuisance_intervals
-from naysay.estimate.page import shares_finding, typeset
+from naysay.estimate.page import typeset
 
 VOID = {"meta", "br", "img", "link", "hr", "input"}
 

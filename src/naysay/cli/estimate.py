@@ -31,7 +31,7 @@ from naysay.estimate.page import Basis, basis_of, measured_section
 from naysay.estimate.paper import methods_texts
 from naysay.estimate.registry import EstimatedName, IntervalName, estimators
 from naysay.estimate.result import checks
-from naysay.show import Chart, Content, Table, text
+from naysay.show import Chart, Content, Sentence, Table, text
 from naysay.show.result import csv_text
 from naysay.tally import Tally
 
@@ -774,7 +774,9 @@ def _sections(
             section_heading = " · ".join(filter(None, [*question_names, group_text])) or None
             yield measured_section(result, heading=section_heading, options=options)
         else:
-            yield report.Section(" · ".join(filter(None, [result.question, group_text])), result.body())
+            section_heading = " · ".join(filter(None, ["" if alone else result.question, group_text]))
+            beside = [Sentence(result.finding())] if section_heading else []
+            yield report.Section(section_heading or result.finding(), [*beside, *result.body()])
     if shared is not None:
         yield report.Section("The same for each group", shared.content())
         group_differences = estimate.differences(fits)

@@ -255,7 +255,12 @@ def enlist(store: Store, survey: str, fresh_codes: Sequence[str]) -> None:
     """
     survey_row = next((candidate for candidate in store.surveys() if candidate.name == survey), None)
     if survey_row is not None and survey_row.closed is not None:
-        raise DataError(f"survey {survey!r} is closed; open it again, then invite: naysay survey open {survey}")
+        stays_closed = any(question.control is not None for question in store.published(survey).questionnaire.asked)
+        way_out = f"open it again, then invite: naysay survey open {survey}"
+        raise DataError(
+            f"survey {survey!r} is closed; "
+            f"{'with controls it stays so: publish it under another name' if stays_closed else way_out}"
+        )
     if store.published(survey).key is None:
         private_key = bytes(rbcl.crypto_core_ristretto255_scalar_random())
         with contextlib.suppress(IntegrityError):  # somebody else invites at this moment, and was first

@@ -8,7 +8,7 @@ unbiased estimate and never a basis for intervals.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from naysay.tally import Tally
 
 _ROUNDING = 1e-12  # of sums of shares: below it nothing but rounding is left
 _FEWEST, _MOST = 2, 9  # decimals in print
+_WIDE = 0.4  # the width of an interval from which on its middle is no finding
 
 
 class Value(NamedTuple):
@@ -343,6 +344,56 @@ def mean_finding(value: float, low: float, high: float) -> str:
     value_text, low_text, high_text = (f"{end + 0.0:,.{places}f}" for end in (min(max(value, low), high), *ends))
     between_text = f", between {low_text} and {high_text}" if width else ""
     return f"On average {value_text}{between_text}".replace("-", "−").replace("−0 ", "0 ")
+
+
+def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bounds: Floats) -> str:
+    """The largest share, or the first of two, with its interval, in one line.
+
+    Shares are in 100 people. Where the interval is wide it is all that is said. Where another share may be the largest,
+    the ends are those of all that may be: picked among many equal shares, the largest one's interval hardly ever holds.
+
+    Parameters
+    ----------
+    names : (t,) sequence of str
+    shares : (t,) float
+    bounds : (t, 2) float
+        NaN where an interval has no end.
+
+    Examples
+    --------
+    >>> shares_finding(("yes", "no"), (0.12, 0.88), np.array([[0.09, 0.16], [0.84, 0.91]]))
+    '“yes”: about 12 in 100, between 9 and 16'
+    >>> shares_finding(("a", "b", "c"), (0.4, 0.35, 0.25), np.array([[0.3, 0.5], [0.3, 0.45], [0.2, 0.29]]))
+    'No clear first: “a” or “b”, each between 30 and 50 in 100'
+    >>> shares_finding(("a", "b", "c"), (0.4, 0.35, 0.25), np.array([[0.3, 0.5], [0.3, 0.45], [0.2, 0.31]]))
+    'No clear first: any of all 3, each between 20 and 50 in 100'
+    >>> shares_finding(("yes", "no"), (0.003, 0.997), np.array([[0.002, 0.004], [0.996, 0.998]]))
+    '“yes”: about 0.3 in 100, between 0.2 and 0.4'
+    """
+    ends = np.asarray(bounds, dtype=float)
+    place = 0 if len(names) == 2 else int(np.argmax(np.nan_to_num(np.asarray(shares), nan=-1.0)))
+    low, high = ends[place]
+    quoted_name = f"“{names[place]}”"
+    rivals = [other for other in range(len(names)) if other != place and not ends[other, 1] < low]
+    if rivals and len(names) > 2:
+        rivals_text = f"{quoted_name} or any of {len(rivals)} others"
+        if len(rivals) == 1:
+            rivals_text = f"{quoted_name} or “{names[rivals[0]]}”"
+        elif len(rivals) == len(names) - 1:
+            rivals_text = f"any of all {len(names)}"
+        low, high = ends[[place, *rivals], 0].min(), ends[[place, *rivals], 1].max()
+        each_text = f", each between {100 * low:.0f} and {100 * high:.0f} in 100" if math.isfinite(low + high) else ""
+        return f"No clear first: {rivals_text}{each_text}"
+    if math.isnan(shares[place]):
+        return f"{quoted_name}: not known from these answers"
+    places = sum(high - low < width for width in (0.02, 0.002, 0.0002))  # whole people would hide so small a width
+    about_text = f"about {100 * shares[place]:.{places}f} in 100"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{quoted_name}: {about_text}"
+    ends_text = f"between {100 * low:.{places}f} and {100 * high:.{places}f}"
+    if high - low >= _WIDE:
+        return f"{quoted_name}: {ends_text} in 100"
+    return f"{quoted_name}: {about_text}, {ends_text}"
 
 
 @dataclass(frozen=True)

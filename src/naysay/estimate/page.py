@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import privacy
-from naysay._values import Floats
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, PrintOptions
 from naysay.estimate import result as estimates
 from naysay.estimate.assumptions import check_estimate
-from naysay.estimate.fit import decimals_of, is_pooled, number_text, reliable_errors, reliable_nuisance
+from naysay.estimate.fit import decimals_of, is_pooled, number_text, reliable_errors, reliable_nuisance, shares_finding
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.mean import Measured
 from naysay.show import (
@@ -37,9 +36,6 @@ from naysay.show import (
 )
 from naysay.show.page import Section, html
 from naysay.show.result import PHONE, rounded_up
-
-_WIDE = 0.4
-"""The width of an interval from which on its middle is no finding."""
 
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """The word for the parts of a design, by who assigns them."""
@@ -150,50 +146,6 @@ def estimate_section(
         *(Note(typeset(reservation_text)) for reservation_text in estimates.reservations(fit, intervals)),
     ]
     return Section(heading or finding, content)
-
-
-def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bounds: Floats) -> str:
-    """The largest share, or the first of two, with its interval, in one line.
-
-    Shares are in 100 people. Where the interval is wide it is all that is said. Where another share may be the largest,
-    the ends are those of all that may be: picked among many equal shares, the largest one's interval hardly ever holds.
-
-    Parameters
-    ----------
-    names : (t,) sequence of str
-    shares : (t,) float
-    bounds : (t, 2) float
-        NaN where an interval has no end.
-
-    Examples
-    --------
-    >>> shares_finding(("yes", "no"), (0.12, 0.88), np.array([[0.09, 0.16], [0.84, 0.91]]))
-    '“yes”: about 12 in 100, between 9 and 16'
-    >>> shares_finding(("a", "b", "c"), (0.4, 0.35, 0.25), np.array([[0.3, 0.5], [0.3, 0.45], [0.2, 0.29]]))
-    'No clear first: “a” or “b”, each between 30 and 50 in 100'
-    >>> shares_finding(("yes", "no"), (0.003, 0.997), np.array([[0.002, 0.004], [0.996, 0.998]]))
-    '“yes”: about 0.3 in 100, between 0.2 and 0.4'
-    """
-    ends = np.asarray(bounds, dtype=float)
-    place = 0 if len(names) == 2 else int(np.argmax(np.nan_to_num(np.asarray(shares), nan=-1.0)))
-    low, high = ends[place]
-    quoted_name = f"“{names[place]}”"
-    rivals = [other for other in range(len(names)) if other != place and not ends[other, 1] < low]
-    if rivals and len(names) > 2:
-        rest_text = f"“{names[rivals[0]]}”" if len(rivals) == 1 else f"any of {len(rivals)} others"
-        low, high = ends[[place, *rivals], 0].min(), ends[[place, *rivals], 1].max()
-        each_text = f", each between {100 * low:.0f} and {100 * high:.0f} in 100" if math.isfinite(low + high) else ""
-        return f"No clear first: {quoted_name} or {rest_text}{each_text}"
-    if math.isnan(shares[place]):
-        return f"{quoted_name}: not known from these answers"
-    places = sum(high - low < width for width in (0.02, 0.002, 0.0002))  # whole people would hide so small a width
-    about_text = f"about {100 * shares[place]:.{places}f} in 100"
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return f"{quoted_name}: {about_text}"
-    ends_text = f"between {100 * low:.{places}f} and {100 * high:.{places}f}"
-    if high - low >= _WIDE:
-        return f"{quoted_name}: {ends_text} in 100"
-    return f"{quoted_name}: {about_text}, {ends_text}"
 
 
 def typeset(text: str) -> str:

@@ -19,7 +19,7 @@ from naysay._values import Floats
 from naysay.designs import direct
 from naysay.errors import DataError
 from naysay.estimate.estimators import moments
-from naysay.estimate.fit import decimals, number_text
+from naysay.estimate.fit import decimals, mean_finding, number_text, shares_finding
 from naysay.show import Column, Content, Sentence, Table
 from naysay.show.result import Records, Result
 
@@ -98,6 +98,10 @@ class Shares(_Plain):
     weights: tuple[int, ...] = ()
     strata: str = ""
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def finding(self) -> str:
+        """The largest share, or the first of two, with its interval, in one line."""
+        return shares_finding(self.labels, self.proportions, self.bounds)
 
     def body(self) -> list[Content]:
         return [*super().body(), *([Sentence(line) for line in self.lot.lines()] if self.lot else [])]
@@ -280,6 +284,11 @@ class Numbers(_Plain):
     missing: int
     rows: Mapping[str, tuple[float, float | None, float | None, float | None]]
     confidence: float
+
+    def finding(self) -> str:
+        """The mean with its interval, in one line."""
+        mean, _, *ends = self.rows["mean"]
+        return mean_finding(mean, *(math.nan if end is None else end for end in ends))
 
     def mean_alone(self) -> Numbers:
         """The same without quartiles, whose intervals end at what some person said."""

@@ -37,10 +37,10 @@ from naysay.collect.results.answered import (
 from naysay.collect.results.counting import Counting, answered_of, current_counts, groupable
 from naysay.collect.storage import Store
 from naysay.estimate import Estimate, PrintOptions, differences
-from naysay.estimate.fit import decimals, mean_finding
+from naysay.estimate.fit import decimals, shares_finding
 from naysay.estimate.groups import differences_content
 from naysay.estimate.intervals import METHODS
-from naysay.estimate.page import shares_finding, typeset
+from naysay.estimate.page import typeset
 from naysay.estimate.plain import Numbers, Shares
 from naysay.files import Entry
 from naysay.files.codebook import PHRASES
@@ -243,8 +243,7 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
     """What is known of a question, in one line: a mean, or one of its shares as in `shares_finding`."""
     summary = result.whole
     if isinstance(summary, Numbers):
-        mean, _, *ends = summary.rows["mean"]
-        return mean_finding(mean, *(float("nan") if end is None else end for end in ends))
+        return summary.finding()
     names, shares, bounds = _shown_shares(result.entry, summary, options)
     choice = _choice(result)
     return shares_finding(names if choice is None else [choice] * len(names), shares, bounds)
