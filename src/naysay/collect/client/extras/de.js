@@ -2,7 +2,7 @@
 
 export default {
   promises: {
-    device: "Der Zufall verändert Antworten auf private Fragen auf diesem Gerät, und nur das Ergebnis wird gesendet. Es kann Ihre wahre Antwort sein. Jede Frage sagt, wie viel es verrät.",
+    device: "Bei privaten Fragen entscheidet der Zufall: auf diesem Gerät, oder durch Ihre eigene Hand, wo die Frage das sagt. Nur das Ergebnis wird gesendet. Es kann Ihre wahre Antwort sein. Jede Frage sagt, wie viel es verrät.",
     confirm: "Keine Ihrer Antworten wird gesendet, bevor Sie es gesehen und bestätigt haben.",
     shown: "Gesendet wird genau das, was Ihnen gezeigt wird, Byte für Byte.",
     once: "Der Zufall zieht nur einmal für jede Antwort und jede Stufe des Reglers. Wenn Sie zurückgehen, neu laden oder es sich anders überlegen, zieht er nicht noch einmal. An einem neuen Tag, oder wenn der Server neu gestartet wurde, zieht er neu, was nicht gesendet ist.",

@@ -2,7 +2,7 @@
 
 export default {
   promises: {
-    device: "Chance changes private answers on this device. Only the result is sent, which can be your true answer. Each question says how much it tells.",
+    device: "For private answers chance decides, on this device or by your own hand. Only the result is sent, which can be your true answer. Each question says how much it tells.",
     confirm: "None of your answers is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
     once: "Chance draws once for each answer and setting: not again if you go back, reload or change your mind. On a new day, or if the server was started anew, it draws anew what was not sent.",

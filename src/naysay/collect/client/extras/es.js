@@ -2,7 +2,7 @@
 
 export default {
   promises: {
-    device: "El azar cambia las respuestas a preguntas privadas en este dispositivo y solo se envía el resultado. Puede ser su respuesta verdadera. Cada pregunta dice cuánto revela.",
+    device: "En las preguntas privadas decide el azar: en este dispositivo, o por su propia mano donde la pregunta lo dice. Solo se envía el resultado. Puede ser su respuesta verdadera. Cada pregunta dice cuánto revela.",
     confirm: "Ninguna de sus respuestas se envía antes de que usted lo haya visto y confirmado.",
     shown: "Se envía exactamente lo que se le muestra, byte por byte.",
     once: "El azar sortea una sola vez para cada respuesta y cada paso del control. Si vuelve atrás, recarga o cambia de opinión, no sortea otra vez. Otro día, o si el servidor se ha reiniciado, el azar sortea de nuevo lo no enviado.",
