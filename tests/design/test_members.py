@@ -1,5 +1,7 @@
 """What every design and space tells, so that nobody asks for its class."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,10 @@ def test_only_what_is_kept_as_integers_gives_them():
 def test_the_options_that_are_shown_are_told():
     assert designs.two_option(ABC).structure.shown == 2
     assert designs.negative(ABC).structure.shown is None
+    written = designs.two_option(ABC).to_json()
+    for shown in ("-5", "99"):
+        with pytest.raises(DesignError, match=f"shown must be a whole number from 2 to 3; got {shown}"):
+            Design.from_json(re.sub(r'"shown": *2', f'"shown": {shown}', written))
 
 
 def test_factors_are_the_questions_that_one_person_is_asked():

@@ -371,7 +371,8 @@ class TwoOption(Table):
 
     @staticmethod
     def _fields(node: JsonObject) -> dict[str, Any]:
-        return Table._fields(node) | {"shown": integer(node["shown"])}
+        shown = _checks.whole_number(integer(node["shown"]), 2, len(node["categories"]), what="shown")
+        return Table._fields(node) | {"shown": shown}
 
 
 # Fields of the JSON form that hold labels: of designs, of protocols and of the shares that samples tell apart.

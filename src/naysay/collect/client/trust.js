@@ -247,10 +247,7 @@ const DRAWN = {
     }
     return JSON.stringify(responses.map(String));
   },
-  two_option(node, names) {
-    must(Number.isInteger(node.shown));
-    return DRAWN.table(node, names);
-  },
+  two_option: (node, names) => whole(node.shown, 2, names.length) ?? DRAWN.table(node, names),
   pattern({ own, other }, names) {
     whole(own, 0);
     whole(other, 0);
