@@ -73,7 +73,7 @@ def test_the_options_that_are_shown_are_told():
     assert designs.negative(ABC).structure.shown is None
     written = designs.two_option(ABC).to_json()
     for shown in ("-5", "99"):
-        with pytest.raises(DesignError, match=f"shown must be a whole number from 2 to 3; got {shown}"):
+        with pytest.raises(DesignError, match=f"shown must be a whole number from 2 to {len(ABC)}; got {shown}"):
             Design.from_json(re.sub(r'"shown": *2', f'"shown": {shown}', written))
 
 
