@@ -21,6 +21,7 @@ from naysay.collect.questionnaire import check, sample
 from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
 from naysay.collect.results.answered import of_database, of_export
+from naysay.collect.results.sharing import share, shared_page
 from naysay.collect.storage import Reply, Store
 from naysay.errors import DataError
 
@@ -89,7 +90,7 @@ def told(folder):
 
 
 PASSED = {"vote": "blue", "vote_control": "red", "vote_control_truth": "green"}
-FAILED = {"vote": "blue", "vote_control": "red", "vote_control_truth": "red"}
+FAILED = {**PASSED, "vote_control": "green"}
 RED = {**PASSED, "vote": "red"}
 TEN = [PASSED] * 10
 
@@ -167,6 +168,8 @@ def test_no_page_of_an_open_survey_and_no_group_depends_on_who_failed(tmp_path, 
         looks = [page(store, "club"), aggregates(store, "club")]
         store.close("club")
         looks += [page(store, "club", by="home"), aggregates(store, "club", by="home")]
+        share(store, "club")
+        looks.append(shared_page(store, "club"))
         seen.append((looks, aggregates(store, "club")))
         store.dispose()
     assert seen[0][0] == seen[1][0]
@@ -487,7 +490,7 @@ def test_arms_are_held_against_the_lot_within_strata_in_results_export_and_comma
     sheet.write_text(STRATA.lstrip(), encoding="utf-8")
     form = questionnaire.load(sheet)
     sizes = {("north", "masked"): 200, ("north", "direct"): 100, ("south", "masked"): 90, ("south", "direct"): 110,
-             ("west", "direct"): 4}  # fmt: skip
+             ("west", "direct"): 5}  # fmt: skip
     rows = [
         {"region": region, "arm": arm, arm: "yes"} for (region, arm), people in sizes.items() for _ in range(people)
     ]
@@ -499,7 +502,12 @@ def test_arms_are_held_against_the_lot_within_strata_in_results_export_and_comma
     in_words = "North: masked 200, direct 100, p = 1; South: masked 90, direct 110, p = "
     shown = page(store, "drugs")
     assert in_words in shown
-    assert "4 people are in none of these" in shown
+    assert "5 people are in none of these" in shown
+    share(store, "drugs", by="region", least=5)
+    in_steps = shared_page(store, "drugs")
+    assert "exact binomial test" in in_steps
+    assert "people are in none of these" not in in_steps
+    assert in_words not in in_steps  # a page that moves in steps tells no counts of several people at once
     path = tmp_path / "drugs.csv"
     export(store, "drugs", path)
     again = of_export(path, names=True, separator=",", encoding=None, columns=("arm",))
@@ -748,6 +756,14 @@ def test_no_group_and_no_number_of_one_person_says_that_they_failed(tmp_path, cl
     assert codes == [0, 0]
     assert told.err.count("answers to the controls of 'vote' do not count here") == 2
     assert not [word for word in ("compliance", "violations", "at random", "without_control") if word in told.out]
+
+
+def test_the_control_of_who_left_the_question_out_counts_nowhere(tmp_path, client, capsys):
+    """Else the print would say whether one person alone failed."""
+    one_reply_more(tmp_path, client, club(tmp_path), {"home": "red", "vote": None}, ALONE, closed=True)
+    one, other = capsys.readouterr().out.rstrip().split("\n}\n")
+    passed, failed = (json.loads(text)["compliance"] for text in (f"{one}}}", other))
+    assert passed == failed
 
 
 CROSSED = """
