@@ -325,6 +325,16 @@ def test_few_violations_and_nobody_left_are_said():
         estimate.moments(survey, survey.tally((ABCD * 9, ABCD * 9), sample=ABCD * 9))
 
 
+def test_one_person_alone_under_a_truth_widens_no_interval_by_failing():
+    """Their answer tells their cell; that of another under the same truth would not."""
+    survey = designs.controlled(designs.negative(("a", "b", "c")), truth="lot")
+    said = [(one, other) for one in "abc" for other in "bc"] * 50 + [("a", "c")]
+    tally = survey.tally(tuple(zip(*said, strict=True)), sample=["a"] * 300 + ["c"])
+    fit = estimate.maximum_likelihood(survey, tally)
+    assert np.ptp(fit.intervals(method="profile").bounds, axis=1) == pytest.approx(0.215, abs=0.002)
+    assert not [warning for warning in fit.warnings if "this sample alone allows" in str(warning)]
+
+
 def test_an_interval_wider_than_the_people_left_is_said():
     tally = tallied(CROSSWISE, [[14, 6], [14, 6]], SAME, SAME)
     people = compliance(CROSSWISE, tally)

@@ -248,12 +248,12 @@ def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maxi
 def _seen_cells(design: Answerable, tally: Tally) -> Iterator[tuple[str, Part, Floats]]:
     """Name, answers and people in each cell, (cells,), of every sample that tells how those of the others are meant.
 
-    Its answers tell the cell of each person. Where all chances are known, no sample rests on another.
+    Its answers tell the cell of each person, whatever it is. Where all chances are known, no sample rests on another.
     """
     for part in answering(tally) if design.nuisance else ():
         if part.level is not None and part.design.space.listable:
             is_of_cell = part.design.rows(part.codes) > 0
-            if (is_of_cell.sum(axis=1) <= 1).all():
+            if ((part.design.matrix > 0).sum(axis=1) <= 1).all() and (is_of_cell.sum(axis=1) <= 1).all():
                 yield part.level, part, part.weight @ is_of_cell
 
 
