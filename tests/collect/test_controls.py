@@ -304,6 +304,8 @@ def test_a_design_of_several_samples_goes_from_one_row_to_its_estimate(tmp_path,
             "an argument is of the wrong kind: one_saying(prevalence=1/4, types=3)",
         ),
         ("extended_crosswise(prevalence=1/2)", "not be 1/2; got 1/2"),
+        ("cheating_detection(p=(1/6, 1/6))", "must carry different p; got 1/6 twice"),
+        ("cheating_detection(p=(1/6, 1/4, 1/3))", "p must be two probabilities; got (1/6, 1/4, 1/3)"),
     ],
 )
 def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design, told):
@@ -345,6 +347,41 @@ def test_a_cell_about_controls_or_arms_that_cannot_be_read_is_refused_at_its_pla
     with pytest.raises(QuestionnaireError) as refusal:
         questionnaire.load(tmp_path / "q.md")
     assert f"row 4, column {told}" in str(refusal.value) or told in str(refusal.value)
+
+
+ANCHORED = "| | select_one yes_no | drugs | Have you? | anchored_crosswise(prevalence=1/4, anchor=1/6) |"
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "told"),
+    [
+        ([ANCHORED, "| | select_one yes_no | drugs_control | On the moon? | | drugs: no |"], "",
+         ["the design of 'drugs' brings this control along"]),
+        ([f"| | select_one yes_no | {name} | Have you? | | | {name} |" for name in "ab"], "a x, b",
+         ["arms are written with whole shares", "'a' is asked in arm 'a', which is none"]),
+    ],
+)  # fmt: skip
+def test_one_mistake_about_arms_or_controls_is_told_once(tmp_path, rows, settings, told):
+    sheet = STACKED.lstrip().splitlines()
+    sheet[1:3] = [f"{sheet[1]} bind::naysay_control | bind::naysay_arms |", *rows]
+    sheet[-2:] = ["| | form_id | naysay_arms |", f"| | drugs | {settings} |"]
+    (tmp_path / "q.md").write_text("\n".join(sheet), encoding="utf-8")
+    with pytest.raises(QuestionnaireError) as refusal:
+        questionnaire.load(tmp_path / "q.md")
+    problems = [problem.message for problem in refusal.value.problems if problem.severity == "error"]
+    assert len(problems) == len(told)
+    for problem, words in zip(problems, told, strict=True):
+        assert words in problem
+
+
+def test_a_column_called_control_is_named_and_makes_pyxform_fail_at_nothing(tmp_path, capsys):
+    sheet = STACKED.format(design="crosswise(prevalence=1/4)").lstrip().splitlines()
+    sheet[1:3] = [f"{sheet[1]} control |", f"{sheet[2]} x |"]
+    (tmp_path / "q.md").write_text("\n".join(sheet), encoding="utf-8")
+    assert main(["questionnaire", "check", str(tmp_path / "q.md")]) == 0
+    told = capsys.readouterr().out
+    assert "column 'control' is not used: did you mean 'naysay_control'?" in told
+    assert "pyxform" not in told
 
 
 def test_the_statement_for_an_ethics_board_names_arms_and_controls(tmp_path, client):

@@ -138,17 +138,18 @@ def _with_source(design: A, source: str, assumes: tuple[str, ...]) -> A:
 def call(family: str, **arguments: Any) -> str:
     """A design as a call, such as ``warner(p=0.7)``. Arguments that are None are left out."""
     arguments_text = ", ".join(
-        f"{name}={_literal_text(value)}" for name, value in arguments.items() if value is not None
+        f"{name}={literal_text(value)}" for name, value in arguments.items() if value is not None
     )
     return f"{family}({arguments_text})"
 
 
-def _literal_text(value: object) -> str:
+def literal_text(value: object) -> str:
+    """An argument as it is written in a call."""
     plain_value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain_value, tuple | list):
-        return f"({', '.join(map(_literal_text, plain_value))}{',' if len(plain_value) == 1 else ''})"
+        return f"({', '.join(map(literal_text, plain_value))}{',' if len(plain_value) == 1 else ''})"
     if isinstance(plain_value, dict):
-        return f"{{{', '.join(f'{key!r}: {_literal_text(entry)}' for key, entry in plain_value.items())}}}"
+        return f"{{{', '.join(f'{key!r}: {literal_text(entry)}' for key, entry in plain_value.items())}}}"
     if isinstance(plain_value, Answerable):
         return plain_value.name or plain_value.kind
     return str(plain_value) if isinstance(plain_value, Fraction) else repr(plain_value)

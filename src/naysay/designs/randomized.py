@@ -22,6 +22,7 @@ from naysay.designs.catalog import (
     chance,
     domain,
     family,
+    literal_text,
     of_pattern,
     of_steps,
     truth,
@@ -244,7 +245,7 @@ def kuk(*, p: Sequence[Exact], draws: int = 1, categories: Sequence[Label] = YES
     yes, no = two(categories)
     red_shares = pair(p, what="p, the shares of red cards")
     if red_shares[0] == red_shares[1]:
-        raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
+        raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]} twice")
     # The most cards with which the rarest number of red ones can still be drawn.
     rarest_share = min(share for red_share in red_shares for share in (red_share, 1 - red_share) if share)
     most_draws = next(
@@ -285,7 +286,7 @@ def _cards(red: Fraction, draws: int) -> Chance:
 def pair(p: Sequence[Exact], *, what: str) -> tuple[Fraction, Fraction]:
     """Two probabilities."""
     if isinstance(p, str) or np.asarray(p, dtype=object).ndim != 1 or len(p) != 2:
-        raise DesignError(f"{what} must be two probabilities; got {p!r}")
+        raise DesignError(f"{what} must be two probabilities; got {literal_text(p)}")
     return chance(p[0], name=what), chance(p[1], name=what)
 
 
@@ -542,13 +543,15 @@ def christofides(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) ->
     """
     yes, no = two(categories)
     if isinstance(p, str) or np.asarray(p, dtype=object).ndim != 1:
-        raise DesignError(f"p must be the probabilities of two cards or more; got {p!r}")
+        raise DesignError(f"p must be the probabilities of two cards or more; got {literal_text(p)}")
     card_chances = without_noise([chance(card_chance, name="p") for card_chance in p])
     m = len(card_chances)
     if m < 2 or sum(card_chances, Fraction(0)) != 1:
-        raise DesignError(f"p must be the probabilities of two cards or more and sum to one; got {p!r}")
+        raise DesignError(f"p must be the probabilities of two cards or more and sum to one; got {literal_text(p)}")
     if card_chances == card_chances[::-1]:
-        raise DesignError(f"p must not read the same backwards; got {p!r} (the number would carry no information)")
+        raise DesignError(
+            f"p must not read the same backwards; got {literal_text(p)} (the number would carry no information)"
+        )
     instruction = f"draw a card; say its number k, or {m + 1} - k if the sensitive statement is true of you"
 
     def cards(number: Callable[[int], int]) -> Step:
@@ -591,7 +594,7 @@ def singh_joarder(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     yes, no = two(categories)
     card_chance = chance(p, name="p")
     if 2 * card_chance - card_chance**2 == 1 - card_chance:
-        raise DesignError(f"p must tell members from others; got {p!r}")
+        raise DesignError(f"p must tell members from others; got {p}")
     second_draw = draw_lots((card_chance, Say(yes)), (1 - card_chance, Say(no)), again=True)
     member_step = draw_lots((card_chance, Say(yes)), (1 - card_chance, second_draw))
     return of_steps(

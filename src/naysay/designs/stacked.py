@@ -374,7 +374,7 @@ def stack(
     first_chance, second_chance = pair(p, what="p")
     if first_chance == second_chance:
         raise DesignError(
-            f"the two samples must carry different p; got {p[0]!r} twice (both samples would give the same equation)"
+            f"the two samples must carry different p; got {p[0]} twice (both samples would give the same equation)"
         )
     sample_designs = (
         of_steps(steps(sample_chance), cells, responses, yes_no=True) for sample_chance in (first_chance, second_chance)

@@ -246,16 +246,17 @@ def arms(walk: Walk) -> Iterator[Problem]:
         yield Problem(
             "arms", "the shares of the arms are too large to draw exactly", "", "take smaller ones", path="arms"
         )
-    for entry in walk.entries:
+    in_arms = [entry for entry in walk.entries if entry.item.arms]
+    for entry in in_arms if names else in_arms[:1]:  # where no arm has a name, one sentence is for all
         arms_path = f"{entry.path}.arms"
         for unknown in (name for name in entry.item.arms if name not in names):
             hint = _checks.nearest(unknown, names) if names else "name the arms of the survey first: masked 2, direct 1"
             message = f"{entry.item.name!r} is asked in arm {unknown!r}, which is none"
             yield Problem("arms", message, "", hint, path=arms_path)
-        if names and entry.item.arms and not asked_arms(walk, entry):
+        if names and not asked_arms(walk, entry):
             message = f"{entry.item.name!r} is asked in no arm: its group stands in others"
             yield Problem("arms", message, "", "leave its arms out, or those of the group", path=arms_path)
-    if names and not any(entry.item.arms for entry in walk.entries):
+    if names and not in_arms:
         message = "the arms differ in nothing: no question, note or group names its arms"
         yield Problem(
             "arms", message, "", "write the arm into bind::naysay_arms of what is asked there only", path="arms"

@@ -279,6 +279,7 @@ class _Nesting:
         self.draft, self.columns = workbook.draft, workbook.columns["survey"]
         self.rows = [Row(workbook, row_number, row_cells) for row_number, row_cells in sheet.rows]
         self.open = [_Open(Row(workbook, 0, {}), "items")]
+        self.brought: dict[str, str] = {}  # controls that a design brings along, each with its question
         # the rows that begin a grid: a table-list, or a group with rows that are shown without their labels
         self.grids: set[int] = set()
         open_groups: list[int] = []
@@ -320,8 +321,13 @@ class _Nesting:
 
     def _add(self, item: dict[str, Any] | None, row: Row, name: str) -> None:
         group = self.open[-1]
+        if name in self.brought:
+            row.problem("name", f"the design of {self.brought[name]!r} brings this control along", "leave the row out")
+            return
         try:
-            for added_item in [] if item is None else stacked_items(item, self.draft.form):
+            added_items = [] if item is None else stacked_items(item, self.draft.form)
+            self.brought |= {other["name"]: name for other in added_items[1:] if "control" in other}
+            for added_item in added_items:
                 self.draft.places.setdefault(f"{group.path}[{len(group.items)}]", Place("survey", row.number))
                 group.items.append(added_item)
         except DesignError as error:
@@ -372,7 +378,9 @@ def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
     own_headers = {header for meaning in columns.own for header in header_of_meaning.get(meaning, ())}
     book: dict[str, object] = {"sheet_names": list(sheets)}
     for sheet_name, sheet in sheets.items():
-        dropped_headers = own_headers if sheet_name == "survey" else set()
+        # pyxform takes these for the beginning of a header such as bind::type, and fails on them alone
+        groups_alone = {header for header in sheet.columns if header.lower() in ("bind", "body", "control", "media")}
+        dropped_headers = own_headers | groups_alone if sheet_name == "survey" else set()
         if sheet_name == "settings":
             dropped_headers = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
         row_of_number = dict(sheet.rows)
