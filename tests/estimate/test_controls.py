@@ -745,6 +745,52 @@ def test_controls_drawn_by_lot_whose_truths_have_different_chances_have_an_exact
     assert people.p_value == pytest.approx(expected, rel=1e-9)
 
 
+def test_a_control_of_which_one_answer_is_rare_has_an_exact_law():
+    """Of 209 people two ruled out what is true of .995. By the variance alone p was .0003, and the interval above 0."""
+    survey = designs.controlled(designs.negative(tuple("abcde")), truth={"a": "0.995", "b": "0.005"})
+    tally = survey.tally((["b"] * 5, list("abcde")), count=[2, 51, 52, 52, 52])
+    people = compliance(survey, tally)
+    assert people.p_value == pytest.approx(stats.binom.sf(1, 209, 0.005 / 4), rel=1e-6)
+    low, high = people.interval()
+    assert (low, high) == (0.0, pytest.approx(0.1655, abs=1e-4))
+    assert people.law.tails(high)[0] == pytest.approx(0.025, abs=1e-6)
+
+
+@pytest.mark.parametrize("amounts", [(1465, 150, 160), (1410, 150, 182), (1440, 190, 200)])
+def test_many_people_with_controls_without_a_common_measure_have_an_exact_law(amounts):
+    """Second route: three binomials, of which the weighted sum is as large as this, of 3,000 people who comply."""
+    n, prevalences = 3000, (0.47, 0.05, 0.0607)
+    masked = [designs.crosswise(prevalence=str(prevalence)) for prevalence in prevalences]
+    survey = designs.controlled(masked[0], truth=("no",) * 3, control=masked)
+    said = [["same"] * n, *(["different"] * amount + ["same"] * (n - amount) for amount in amounts)]
+    weights, (first, second) = 1 / (0.5 - np.array(prevalences)), np.ogrid[1250:1600, : n // 3]
+    least = (weights @ amounts - weights[0] * first - weights[1] * second) / weights[2]
+    expected = (
+        stats.binom.pmf(first, n, prevalences[0])
+        * stats.binom.pmf(second, n, prevalences[1])
+        * stats.binom.sf(np.ceil(least - 1e-9) - 1, n, prevalences[2])
+    ).sum()
+    people = compliance(survey, survey.tally(tuple(said)))
+    assert people.law is not None
+    assert people.p_value == pytest.approx(expected, rel=0.01, abs=1e-9)
+    assert (people.p_value < 0.025) == (people.interval()[0] > 0)
+
+
+def test_where_no_answer_tells_the_interval_holds_nobody():
+    """Of eight people .024 telling answers were expected; none was taken for one, which left out 0."""
+    survey = of_two_controls("0.001", "0.002")
+    people = compliance(survey, survey.tally((["same"] * 8,) * 3))
+    assert people.p_value == 1
+    assert people.interval()[0] == 0
+
+
+def test_the_law_of_a_billion_people_is_normal():
+    survey = of_two_controls("0.137", "0.33")
+    people = compliance(survey, survey.tally((["same"], ["same"], ["different"]), count=[10**9]))
+    assert people.law is None
+    assert np.ptp(people.interval()) < 1e-3
+
+
 # change between waves
 
 

@@ -47,6 +47,19 @@ def test_the_test_of_three_arms_holds_its_level():
     assert 0.04 < law[values <= 0.05].sum() < 0.06
 
 
+def test_the_test_of_arms_that_hardly_anybody_gets_holds_its_level():
+    """Of 330 people a third of one is expected in two of the arms: by χ², ten times too many were below .001."""
+    n, weights = 330, (1000, 1, 1)
+    sizes = [(n - a - b, a, b) for a, b in itertools.product(range(5), repeat=2)]
+    law = scipy.stats.multinomial.pmf(sizes, n, np.array(weights) / 1002)
+    tests = [lot(weights, size) for size in sizes]
+    values = np.array([test.p_value for test in tests])
+    assert tests[0].test_name == "Pearson's test (99,999 draws of the lot)"
+    assert law[values <= 0.001].sum() < 0.00115
+    assert law[values <= 0.05].sum() < 0.051
+    assert any("warning" in line for line in lot(weights, (326, 4, 0)).lines())
+
+
 def test_a_warning_stands_where_people_left_one_arm():
     assert not any("warning" in line for line in lot((1, 1), (520, 480)).lines())
     assert any("people left one arm more often" in line for line in lot((1, 1), (600, 400)).lines())

@@ -7,8 +7,8 @@ The interval of ρ inverts the test of the mean D̄ with the variance that each 
 with V₀ and V₁ the variances of D̄ among those who comply and among the others, and (1 - ρ)² of the variance that the
 error of the known truth makes where everybody complies; for one two-valued control this is
 Wilson's (1927). Where V₀ = 0, each violation shows itself, and the interval is that of Clopper & Pearson (1934). Where
-telling answers have different chances, their law is skewed and no binomial: then test and interval are those of the
-exact law of D̄, so that the test rejects where the interval leaves out 0.
+D takes more than two values, or controls have different chances, its law may be skewed and is no binomial: then both
+are those of the exact law of D̄, rounded to a grid, so that the test rejects where the interval leaves out 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay._values import Floats
 from naysay.design import Answerable
@@ -29,7 +28,7 @@ from naysay.estimate.fit import of_hundred
 from naysay.estimate.likelihood import answering
 from naysay.estimate.samples import Controls, controls_of, moment_cells
 from naysay.responses.spaces import MISSING
-from naysay.tally import Tally
+from naysay.tally import Part, Tally
 
 MEASURED = (0.23, 0.39)
 """The least and the largest share of random answers in five surveys by hand that measured it."""
@@ -50,53 +49,62 @@ _ALL = 0.995  # of people; a larger share is printed as everybody
 ONE_ONLY = "some answered the question or its control only; a control needs both: leave these rows out"
 
 _NONE = 1e-10
-_POINTS = 1 << 16  # of the grid of an exact law, at most
-_COARSEST, _FINEST = 6, 60  # points between 0 and the smallest weight of a telling answer, at least and at most
+_POINTS = 1 << 15  # of the grid of an exact law, at most
+_FINEST = 60  # points between 0 and the smallest score, up to which a common measure of all scores is looked for
+_RAREST = 30.0  # totals so far away that they are rarer than e^-30 are not on the grid
 
 
 @dataclass(frozen=True)
 class ScoreLaw:
-    """The law of the telling answers of all people, each counted by a whole number in proportion to its weight in D̄.
+    """The law of the sum of D over all people and controls, each answer's D as a whole number from 0.
 
-    Controls have two values. A person's answers are independent given the type, which all of them share.
+    A person's answers are independent given the type, which all of them share. Those who do not comply have the larger
+    scores, so that a larger share of them makes every total more likely to be reached.
 
     Parameters
     ----------
     people : (samples,) tuple of int
-    scores : (samples, controls) int
-        What a telling answer to each control counts.
-    chances : (samples, controls, 2) float
-        How likely it is from those who comply, and from the others.
+    chances : tuple of tuples of (2, scores) float
+        How likely each score is from those who comply, and from the others, by sample and control.
     total : int
-        What the answers that came count.
+        The sum of the scores of the answers that came.
+    width : int
+        How many totals around the expected one hold all but the rarest.
     """
 
     people: tuple[int, ...]
-    scores: NDArray[np.int64]
-    chances: Floats
+    chances: tuple[tuple[Floats, ...], ...]
     total: int
+    width: int
 
     @cached_property
-    def _transforms(self) -> tuple[int, Floats]:
-        """The size of the grid, and of each sample the transform of one person's score by type, (samples, 2, …)."""
-        most = int(np.array(self.people) @ self.scores.sum(axis=1))
-        size = scipy.fft.next_fast_len(most + 1, real=True)
-        turns = np.arange(size // 2 + 1) * self.scores[:, :, None] % size  # whole, so that no angle is rounded
-        rotated = np.exp(-2j * np.pi / size * turns)[:, :, None] - 1
-        return size, np.asarray(np.prod(1 + self.chances[..., None] * rotated, axis=1))
+    def _grid(self) -> tuple[int, int, Floats]:
+        """The size of the grid, its last start, and each sample's transforms by type, (samples, 2, …)."""
+        most = sum(n * sum(law.shape[1] - 1 for law in laws) for n, laws in zip(self.people, self.chances, strict=True))
+        size = scipy.fft.next_fast_len(min(most, self.width) + 1, real=True)
+        by_type = [np.prod([scipy.fft.rfft(law, size) for law in laws], axis=0) for laws in self.chances]
+        return size, max(most + 1 - size, 0), np.array(by_type)
+
+    @cached_property
+    def _expected(self) -> Floats:
+        """The total that is expected if everybody complies, and if nobody does, (2,)."""
+        return np.asarray(
+            self.people @ np.array([sum(law @ np.arange(law.shape[1]) for law in laws) for laws in self.chances])
+        )
 
     def tails(self, share: float, total: int | None = None) -> tuple[float, float]:
         """How likely so low a total, and so high a one, are if this share of people does not comply."""
-        size, by_type = self._transforms
+        size, last, transforms = self._grid
         of_all = np.ones(size // 2 + 1, dtype=complex)
-        for people, (comply, others) in zip(self.people, by_type, strict=True):
+        for people, (comply, others) in zip(self.people, transforms, strict=True):
             factor = (1 - share) * comply + share * others
             for bit in reversed(f"{people:b}"):  # a power by squaring
                 of_all = of_all * factor if bit == "1" else of_all
                 factor = factor * factor
-        law = scipy.fft.irfft(of_all, size)
-        place = self.total if total is None else total
-        low, high = law[: place + 1].sum(), law[place:].sum()
+        first = min(max(round((1 - share, share) @ self._expected) - size // 2, 0), last)
+        law = np.roll(scipy.fft.irfft(of_all, size), -first)  # of the totals from the first on
+        place = max((self.total if total is None else total) - first, -1)
+        low, high = law[: place + 1].sum(), law[max(place, 0) :].sum()
         return float(np.clip(low, 0.0, 1.0)), float(np.clip(high, 0.0, 1.0))
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -104,17 +112,19 @@ class ScoreLaw:
 
         A total beyond what nobody, or everybody, is expected to give is taken as that.
         """
-        nobody, everybody = np.array(self.people) @ (self.scores[..., None] * self.chances).sum(axis=1)
-        total = min(max(self.total, math.ceil(nobody)), math.floor(everybody))
+        nobody, everybody = self._expected
+        totals = max(self.total, math.ceil(nobody)), min(self.total, math.floor(everybody))
         tail = (1 - confidence) / 2
 
         def end(side: int) -> float:
-            """The share at which a tail is as likely as that; a larger share makes larger totals more likely."""
-            if self.tails(1.0 - side, total)[side] >= tail:
+            """The share at which a tail is as likely as that."""
+
+            def excess(share: float) -> float:
+                return self.tails(share, totals[side])[side] - tail
+
+            if excess(1.0 - side) >= 0:
                 return 1.0 - side
-            return float(
-                scipy.optimize.brentq(lambda share: self.tails(share, total)[side] - tail, 0.0, 1.0, xtol=1e-9)
-            )
+            return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=1e-9)) if excess(side) > 0 else float(side)
 
         return end(1), end(0)
 
@@ -151,7 +161,7 @@ class Compliance:
     rules_out : bool
         Whether a violation is to rule out what is known to be true.
     law : ScoreLaw, optional
-        The exact law of the telling answers, where they have two values and different chances, and are not too many.
+        The exact law of D̄, where it is no binomial and those who do not comply have the larger values.
     of_truth : float
         Var ρ̂ / (1 - ρ)² from the error of the known truth, which is alone in not becoming smaller with n.
     """
@@ -204,7 +214,7 @@ class Compliance:
 
     @property
     def p_value(self) -> float:
-        """One-sided, of ρ = 0: exact where controls have two values, otherwise by the variance under ρ = 0."""
+        """One-sided, of ρ = 0: exact, or by the variance under ρ = 0 where answers have weights or truths an error."""
         if self.law is not None:
             return self.law.tails(0.0)[1]
         if self.expected is not None and not self.of_truth and abs(self.n - round(self.n)) < 1e-6:
@@ -281,27 +291,24 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         sampled = variance - moved
         n = min(n, within / sampled) if sampled > 0 and within > 0 else float(tally.effective)
     shows_violations = bool(variances[0] < _NONE) and not moved
-    telling = [
-        controls.telling(part.design.space.statistic(part.codes))
+    values = [
+        controls.values(part.design.space.statistic(part.codes))
         for part, controls in zip(answered_parts, sample_controls, strict=True)
     ]
     told_count, told_weight = (
         sum(
-            float(getattr(part, name) @ is_telling.any(axis=0))
-            for part, is_telling in zip(answered_parts, telling, strict=True)
+            float(getattr(part, name) @ (part_values > [[signal.cut] for signal in controls.signals]).any(axis=0))
+            for part, part_values, controls in zip(answered_parts, values, sample_controls, strict=True)
         )
         for name in ("count", "weight")
     )
     chances = np.array([controls.chances for controls in sample_controls])
     signals = [signal for controls in sample_controls for signal in controls.signals]
     of_signals = np.array([signal.chances for signal in signals])
-    has_two_values = all(signal.has_two_values for signal in signals)
-    has_binomial = has_two_values and np.ptp(of_signals, axis=0).max() < _NONE
-    is_plain = not (shows_violations or tally.weighted or design.uncertain)
+    has_binomial = all(signal.has_two_values for signal in signals) and np.ptp(of_signals, axis=0).max() < _NONE
     law = None
-    if has_two_values and not has_binomial and is_plain:
-        counts = [is_telling @ part.count for part, is_telling in zip(answered_parts, telling, strict=True)]
-        law = _score_law([part.n for part in answered_parts], sample_controls, np.array(counts))
+    if not (has_binomial or shows_violations or tally.weighted or design.uncertain):
+        law = _score_law(answered_parts, sample_controls, values)
     return Compliance(
         share,
         math.sqrt(variance),
@@ -336,21 +343,39 @@ def complete(tally: Tally) -> Tally | None:
     return replace(tally, parts=parts, complex=sampled)
 
 
-def _score_law(people: Sequence[int], sample_controls: Sequence[Controls], counts: Floats) -> ScoreLaw | None:
-    """The law of the telling answers, of which (samples, controls) came; None where the grid would be too large.
+def _score_law(parts: Sequence[Part], sample_controls: Sequence[Controls], values: Sequence[Floats]) -> ScoreLaw | None:
+    """The law of D̄, of which these values (controls, answers) came; None where its tails do not go with ρ.
 
-    Weights that have no common measure are rounded. The test is exact for the rounded ones, too.
+    Values without a common measure are rounded to the finest grid. The test is exact for the rounded ones, too. Of many
+    million people rounding would leave too little, and the law is normal: None.
     """
-    chances = np.array([[signal.chances for signal in controls.signals] for controls in sample_controls])
-    weights = 1 / (chances[..., 1] - chances[..., 0])
-    weights = weights / weights.min()
-    finest = min(int(_POINTS / (np.array(people) @ weights.sum(axis=1))), _FINEST)
-    if finest < _COARSEST:
+    people = np.array([part.n for part in parts])
+    scores = [[signal.values - signal.values.min() for signal in controls.signals] for controls in sample_controls]
+    all_scores = np.concatenate([signal_scores for of_sample in scores for signal_scores in of_sample])
+    spans = np.array([sum(np.ptp(signal_scores) for signal_scores in of_sample) for of_sample in scores])
+    variances = [(max(controls.variances) + 0.25) * len(controls.signals) ** 2 for controls in sample_controls]
+    near = spans.max() * _RAREST / 3  # by Bernstein's inequality (1924)
+    width = min(2 * (near + math.sqrt(near**2 + 2 * _RAREST * (people @ variances))), people @ spans)
+    units = all_scores[all_scores > 1e-9 * spans.max()].min() / np.arange(1, _FINEST + 1)
+    multiples = all_scores / units[:, None]
+    is_whole = (np.abs(multiples - multiples.round()).max(axis=1) < 1e-7) & (width < _POINTS * units)
+    unit = units[is_whole.argmax()] if is_whole.any() else width / _POINTS
+    places = [[(signal_scores / unit).round().astype(int) for signal_scores in of_sample] for of_sample in scores]
+    laws = tuple(
+        tuple(
+            np.array([np.bincount(place, weights=law) for law in (signal.comply, signal.others)])
+            for place, signal in zip(of_sample, controls.signals, strict=True)
+        )
+        for of_sample, controls in zip(places, sample_controls, strict=True)
+    )
+    goes_along = all(np.cumsum(law[0] - law[1]).min() > -1e-9 for of_sample in laws for law in of_sample)
+    if not goes_along or unit**2 > min(variances):
         return None
-    multiples = weights * np.arange(1, finest + 1)[:, None, None]
-    is_whole = np.abs(multiples - multiples.round()).max(axis=(1, 2)) < 1e-9
-    scores = multiples[is_whole.argmax() if is_whole.any() else finest - 1].round().astype(np.int64)
-    return ScoreLaw(tuple(people), scores, chances, round(float((scores * counts).sum())))
+    total = 0.0
+    for part, part_values, controls in zip(parts, values, sample_controls, strict=True):
+        least = [[signal.values.min()] for signal in controls.signals]
+        total += float((((part_values - least) / unit).round() @ part.count).sum())
+    return ScoreLaw(tuple(people.tolist()), laws, round(total), math.ceil(width / unit))
 
 
 OTHERS_ALIKE = "and right for all only if those are like them"

@@ -127,6 +127,8 @@ class Shares(_Plain):
 
 
 _OUTCOMES = 50_000  # of sizes of three arms or more, up to which a test lists them all
+_SPARSE = 5  # people, below which an arm's size is too far from normal for χ²
+_DRAWS = 99_999  # of the lot, against which sizes are held then
 _DOUBTFUL = 0.001  # the level of a test of the lot below which arms are not what lot made them
 
 
@@ -165,12 +167,14 @@ class LotTest:
 
     @property
     def test_name(self) -> str:
-        """Binomial for two arms, multinomial for more; where there are too many outcomes to list, Pearson's."""
+        """Binomial for two arms, multinomial for more, Pearson's with too many outcomes to list; by draws if sparse."""
         arms = len(self.weights)
         if arms == 2:
             return "exact binomial test"
-        listable = math.comb(sum(self.counts) + arms - 1, arms - 1) <= _OUTCOMES
-        return "exact multinomial test" if listable else "Pearson's test"
+        if math.comb(sum(self.counts) + arms - 1, arms - 1) <= _OUTCOMES:
+            return "exact multinomial test"
+        is_sparse = sum(self.counts) * min(self.weights) < _SPARSE * sum(self.weights)
+        return f"Pearson's test ({_DRAWS:,} draws of the lot)" if is_sparse else "Pearson's test"
 
     @cached_property
     def p_value(self) -> float:
@@ -178,8 +182,13 @@ class LotTest:
         chances, n = np.array(self.weights) / sum(self.weights), sum(self.counts)
         if len(self.weights) == 2:
             return float(scipy.stats.binomtest(self.counts[0], n, chances[0]).pvalue)
-        if self.test_name == "Pearson's test":
-            return float(scipy.stats.chisquare(self.counts, n * chances).pvalue)
+        if self.test_name.startswith("Pearson's"):
+            far = scipy.stats.chisquare(self.counts, n * chances)
+            if self.test_name == "Pearson's test":
+                return float(far.pvalue)
+            draws = np.random.default_rng(0).multinomial(n, chances, _DRAWS)
+            as_far = ((draws - n * chances) ** 2 / (n * chances)).sum(axis=1) >= far.statistic * (1 - 1e-9)
+            return float(1 + as_far.sum()) / (1 + _DRAWS)
         last = len(chances) - 1
         bars = np.array(list(itertools.combinations(range(n + last), last)))
         outcomes = np.diff(bars, axis=1, prepend=-1, append=n + last) - 1

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay._values import Floats, Label
@@ -520,14 +519,14 @@ class Controls(NamedTuple):
         """Var D̄ of one person who complies, and of one who does not, (2,)."""
         return np.asarray(np.sum([signal.variances for signal in self.signals], axis=0) / len(self.signals) ** 2)
 
-    def telling(self, statistic: Floats) -> NDArray[np.bool_]:
-        """Whether the answer to each control is telling, (controls, answers), from the statistics of all answers."""
-        telling_by_control, start = [], self.indicators.shape[1]
+    def values(self, statistic: Floats) -> Floats:
+        """D of the answer to each control, (controls, answers), from the statistics of all answers."""
+        values_by_control, start = [], self.indicators.shape[1]
         for signal in self.signals:
             end = start + len(signal.slope)
-            telling_by_control.append(signal.shift + statistic[:, start:end] @ signal.slope > signal.cut)
+            values_by_control.append(signal.shift + statistic[:, start:end] @ signal.slope)
             start = end
-        return np.array(telling_by_control)
+        return np.array(values_by_control)
 
     @property
     def chances(self) -> Floats:
