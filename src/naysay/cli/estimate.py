@@ -774,9 +774,11 @@ def _sections(
             section_heading = " · ".join(filter(None, [*question_names, group_text])) or None
             yield measured_section(result, heading=section_heading, options=options)
         else:
-            section_heading = " · ".join(filter(None, ["" if alone else result.question, group_text]))
-            beside = [Sentence(result.finding())] if section_heading else []
-            yield report.Section(section_heading or result.finding(), [*beside, *result.body()])
+            names = [] if alone else [result.question]
+            section_heading = " · ".join(filter(None, [*names, group_text])) or None
+            finding = result.finding()
+            content = result.body() if section_heading is None else [Sentence(finding), *result.body()]
+            yield report.Section(section_heading or finding, content)
     if shared is not None:
         yield report.Section("The same for each group", shared.content())
         group_differences = estimate.differences(fits)

@@ -101,7 +101,8 @@ class ScoreLaw:
             for bit in reversed(f"{people:b}"):  # a power by squaring
                 of_all = of_all * factor if bit == "1" else of_all
                 factor = factor * factor
-        first = min(max(round((1 - share, share) @ self._expected) - size // 2, 0), last)
+        expected = float(np.array((1 - share, share)) @ self._expected)
+        first = min(max(round(expected) - size // 2, 0), last)
         law = np.roll(scipy.fft.irfft(of_all, size), -first)  # of the totals from the first on
         place = max((self.total if total is None else total) - first, -1)
         low, high = law[: place + 1].sum(), law[max(place, 0) :].sum()
