@@ -19,9 +19,11 @@ from naysay import DataError, DesignError, designs
 from naysay.design import AffineHash, SubsetSelection
 from naysay.design.drawing import ByteSource
 from naysay.telemetry.audit import (
+    Audit,
     Callee,
     Command,
     Endpoint,
+    Finding,
     Observed,
     audit,
     detectable,
@@ -112,6 +114,13 @@ def test_clients_that_keep_their_promise_are_accused_as_seldom_as_alpha_says():
         )
         accused += said.refuted
     assert accused <= stats.binom.ppf(0.999, 200, 0.1)
+
+
+def test_what_was_shown_at_least_is_rounded_down():
+    """1.23456 was shown, and the sentence said 1.235."""
+    found = Finding("a", "b", "an event", 9, 1, 1.23456)
+    for claimed, words in ((1.0, "ε is above 1.234 ("), (2.0, "at least 1.234 was shown")):
+        assert words in str(Audit("a client", claimed, (found,), 10, None, 0.05))
 
 
 def test_the_bound_is_that_of_clopper_and_pearson():

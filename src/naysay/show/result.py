@@ -201,7 +201,18 @@ def rounded_up(value: float, digits: int = 3) -> str:
         return "∞" if value else "0"
     rounding_unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
     above = math.ceil(value / rounding_unit - 1e-9) * rounding_unit
-    return f"{above:.{digits}g}" if above < 10**digits else f"{above:.0f}"
+    return f"{above:.{digits}g}" if abs(above) < 10**digits else f"{above:.0f}"
+
+
+def rounded_down(value: float, digits: int = 3) -> str:
+    """A number of 0 or more with a few digits that is never more than the value, for what is said to be at least so.
+
+    Examples
+    --------
+    >>> rounded_down(2.33667), rounded_down(math.inf), rounded_down(4.0), rounded_down(1236.7)
+    ('2.33', '∞', '4', '1230')
+    """
+    return rounded_up(-value, digits).removeprefix("-")
 
 
 def plain(value: object) -> Any:

@@ -22,7 +22,7 @@ from naysay.microdata.protect.recoding import Bins, Coarser, Intervals
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.target import Target, Units, prices, totals
 from naysay.show import Content, Note, Sentence
-from naysay.show.result import Printed, grid, percent
+from naysay.show.result import Printed, grid, percent, rounded_down
 
 Node = tuple[int, ...]
 
@@ -83,7 +83,7 @@ class Coarsening(Printed):
         search_sentence = (
             f"{self.counted:,} of {self.nodes:,} combinations were counted; {self.suppressed:,} records stay below"
         )
-        short = f"out of time: the loss is {self.loss:.4f}, and no levels lose less than {self.bound:.4f}"
+        short = f"out of time: the loss is {self.loss:.4f}, and no levels lose less than {rounded_down(self.bound, 4)}"
         end = [] if self.complete else [Note(short)]
         return [level_table, Sentence(f"{search_sentence} and are to be suppressed.", small=True), *end]
 

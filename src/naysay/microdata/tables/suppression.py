@@ -31,7 +31,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.tables.table import CellTable, Dimension, Rules, summed
 from naysay.show import Content, Facts, Note, Records, Sentence, page
-from naysay.show.result import Printed, csv_text, grid
+from naysay.show.result import Printed, csv_text, grid, rounded_down
 
 Bools = NDArray[np.bool_]
 
@@ -525,8 +525,9 @@ class ProtectedTable(Printed):
             table_notes.append(Note(f"{open_cells_text}: do not publish this table"))
         if self.method != "none" and self.cost > self.bound + 1e-6 * max(self.cost, 1):
             if self.method == "optimal":
+                least = rounded_down(self.bound, 6)
                 table_notes.append(
-                    Note(f"the search ended early: the further cells cost {self.cost:,.6g}, at least {self.bound:,.6g}")
+                    Note(f"the search ended early: the further cells cost {self.cost:,.6g}, at least {least}")
                 )
             else:
                 table_notes.append(

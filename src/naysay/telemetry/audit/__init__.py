@@ -28,7 +28,7 @@ from naysay._values import Flags, Floats, Integers
 from naysay.errors import DataError
 from naysay.show import Column, Note, Sentence, Table
 from naysay.show.content import Content
-from naysay.show.result import Result
+from naysay.show.result import Result, rounded_down
 from naysay.telemetry.audit.clients import (
     Callee,
     Client,
@@ -474,12 +474,11 @@ class Audit(Result):
         best_finding = self.findings[0]
         if self.refuted:
             return (
-                f"ε = {self.claimed:.4g} is promised, and ε is above {self.shown:.4g} (confidence "
+                f"ε = {self.claimed:.4g} is promised, and ε is above {rounded_down(self.shown, 4)} (confidence "
                 f"{1 - self.alpha:.4g}): {best_finding.event} tells {best_finding.truth!r} from {best_finding.other!r}"
             )
-        epsilon_shown = max(self.shown, 0)
         return (
-            f"ε = {self.claimed:.4g} is promised; at least {epsilon_shown:.4g} was shown. "
+            f"ε = {self.claimed:.4g} is promised; at least {rounded_down(max(self.shown, 0), 4)} was shown. "
             "No audit can prove that it is kept"
         )
 
