@@ -3,6 +3,7 @@
 import itertools
 import re
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -99,6 +100,7 @@ def test_out_of_time_the_search_says_how_far_it_may_be():
     whole = protect.coarsen(frame, hierarchies)
     assert found.bound <= whole.loss <= found.loss
     assert not found.complete and "out of time" in str(found)
+    assert "lose less than 0.1234" in str(replace(found, bound=0.12349))
 
 
 def test_coarser_values_never_lower_m():
@@ -250,6 +252,17 @@ def test_areas_that_a_later_step_emptied_shield_nobody():
     with pytest.raises(DataError, match=r"no record of 'b': the rest of 'other areas' holds 60 people, not 100; give"):
         released(people)
     assert set(released(people | {"b": 0})["town"]) == {"other areas"}
+
+
+def test_areas_that_a_later_step_emptied_are_found_under_a_new_name():
+    """Recoded to "rest", the 60 people of a were released: only the text "other areas" was looked at."""
+    people, keys = {"a": 60, "b": 50, "c": 500}, ["town", "sex"]
+    table = {"town": [*"aaaaabcccccc"], "sex": [*"fffffmffffff"]}
+    areas = protect.Areas(variable="town", people=people, least=100)
+    renamed = protect.Recode(variable="town", into={"other areas": "rest", "c": "c"})
+    plan = protect.Plan(keys=keys, target="k >= 2", steps=[areas, renamed, protect.Suppress(keys=keys)])
+    with pytest.raises(DataError, match=r"no record of 'b': the rest of 'rest' holds 60 people, not 100"):
+        plan.apply(table)
 
 
 @pytest.mark.parametrize(

@@ -255,18 +255,18 @@ class Areas(Coarser):
         """
         if self.variable not in frame.columns or frame.height != len(row_origins):
             return
-        is_joined = (texts(frame[self.variable]) == self.others).fill_null(value=False)
-        joined_rows = pl.DataFrame({"row": row_origins.filter(is_joined)})
-        left_areas = set(joined_rows.join(area_rows, on="row")["area"])
-        people_left = sum(self.people[area] for area in left_areas)
-        if left_areas and people_left < self.least:
-            emptied = sorted(set(self.joined(area_rows["area"])) - left_areas)
-            raise DataError(
-                f"the steps after the rule on areas left no record of {_checks.listing_text(emptied)}: the rest of "
-                f"{self.others!r} holds {people_left:,.0f} people, not {self.least:,}; give these areas 0 people in "
-                "the list, so that a larger one joins",
-                column=self.variable,
-            )
+        told_rows = pl.DataFrame({"row": row_origins, "told": texts(frame[self.variable])})
+        told_areas = told_rows.join(area_rows, on="row").drop_nulls().select("told", "area").unique().sort("told")
+        for told, left_areas in told_areas.group_by("told", maintain_order=True).agg("area").iter_rows():
+            people_left = sum(self.people[area] for area in left_areas)
+            if max(people_left, self.people.get(told, 0)) < self.least:
+                emptied = sorted(set(self.joined(area_rows["area"])) - set(left_areas))
+                raise DataError(
+                    f"the steps after the rule on areas left no record of {_checks.listing_text(emptied)}: the rest of "
+                    f"{told!r} holds {people_left:,.0f} people, not {self.least:,}; give these areas 0 people in "
+                    "the list, so that a larger one joins",
+                    column=self.variable,
+                )
 
     def _check_known(self, cell_texts: pl.Series) -> None:
         unknown_areas = sorted(set(cell_texts.drop_nulls().to_list()) - set(self.people))
