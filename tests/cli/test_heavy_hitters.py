@@ -37,7 +37,20 @@ def test_a_later_randomization_counts_the_reports_among_what_is_told(naysay, ref
     assert "2 randomized columns together: ε = 6.099" in told.out
     assert "kept as before: the order of the rows" in told.out
     assert naysay("heavy-hitters", "both.csv", *reports[1:]).code == 0
-    assert "use estimate.heavy_hitters" in refused("estimate", "both.csv", "--response", "word")
+    spoken = "has no list of categories; find its values with naysay heavy-hitters"
+    assert spoken in refused("estimate", "both.csv", "--response", "word")
+    assert spoken in refused("query", "both.csv", "word = cab")
+    assert spoken in refused("crosstab", "both.csv", "--joint", "word", "--joint", "vote")
+    assert "tells heavy hitters" in refused("regress", "word ~ vote", "first.csv")
+    assert "holds randomized answers already" in refused(
+        "randomize", "both.csv", "--response", "word", "--out", "c.csv", *DESIGN
+    )
+
+
+def test_the_command_that_is_told_names_the_part_of_the_budget(naysay, reports):
+    part = ("--design", "heavy_hitters(length=3, alphabet='abc', epsilon=part)", "--budget", 5, "--out", "part.csv")
+    told = naysay("randomize", "words.csv", "--response", "word", *part).out
+    assert "epsilon=5.0)" in told.splitlines()[-1]
 
 
 def test_counted_reports_are_the_same(naysay, reports, tmp_path):

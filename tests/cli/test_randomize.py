@@ -317,6 +317,9 @@ def test_earlier_columns_stay_in_the_codebook_and_in_the_sum(naysay, people, ref
     again = naysay("randomize", "1.csv", *TWO[4:], "--design", "k_ary(epsilon=0.5)", "--out", "2.csv")
     assert "2 randomized columns together: ε = 1.5" in again.out
     assert naysay("query", "2.csv", "income = low and smoker = yes").code == 0
+    more = ("randomize", "1.csv", *TWO[4:], "--out", "4.csv", "--budget")
+    assert "ε = 1.5, 1 of it in columns randomized before" in refused(*more, 1.2, "--design", "k_ary(epsilon=0.5)")
+    assert "together: ε = 1.2:" in naysay(*more, 1.2, "--design", "k_ary(epsilon=part)", "--force").out
     assert "holds randomized answers already" in refused(
         "randomize", "2.csv", *TWO[4:], "--design", "k_ary(epsilon=0.5)", "--out", "3.csv"
     )

@@ -305,8 +305,9 @@ def _answers_of_export(request: EstimateOptions, file: Path) -> Answered | None:
     if book is None or (request.by is not None and request.response and request.by not in book.columns):
         return None  # groups may be a column that a release keeps beside those that its codebook describes
     randomizations = [book.columns[name].asked for name in request.response or () if name in book.columns]
-    if any(entry is not None and entry.design.structure.estimates == "ranges" for entry in randomizations):
-        return None  # numbers, of which quantiles are estimated
+    others = ("ranges", "heavy_hitters")
+    if any(entry is not None and entry.design.structure.estimates in others for entry in randomizations):
+        return None  # of numbers quantiles are estimated; values without a list have a command of their own
     column_names = [*(request.response or ()), *([request.by] if request.by and request.response else [])]
     names = request.plain_names or request.codes
     return of_export(file, names=names, separator=request.separator, encoding=request.encoding, columns=column_names)

@@ -130,7 +130,8 @@ def command(request: RandomizeOptions) -> None:
           --response income --categories "low,middle,high,none" \\
           --response smoker --categories "yes,no" --design "k_ary(epsilon=part)"
     """
-    masked_columns = _masked_columns(request)
+    earlier_designs = files.designs_of(request.file, codes=request.codes)
+    masked_columns = _masked_columns(request, earlier_designs)
     level_chances = _check_request(request, masked_columns)
     _check_places(request)
     with files.readable(request.file):
@@ -140,16 +141,15 @@ def command(request: RandomizeOptions) -> None:
         read_columns = [name for masked in masked_columns for name in masked.read_columns]
         files.check_columns(file_frame, read_columns)
         file_table = file_frame.collect()
-    earlier_designs = files.designs_of(request.file, codes=request.codes)
     for masked in masked_columns:
-        if masked.drawn and masked.level in file_table.columns:
-            raise DataError(
-                f"the column {masked.level!r}, for the levels drawn, exists; use it with --level, or rename it"
-            )
         if masked.column in earlier_designs:
             raise DataError(
                 f"column {masked.column!r} holds randomized answers already, as the codebook beside "
                 f"{request.file.name!r} says; what is randomized twice tells no more, and is estimated worse"
+            )
+        if masked.drawn and masked.level in file_table.columns:
+            raise DataError(
+                f"the column {masked.level!r}, for the levels drawn, exists; use it with --level, or rename it"
             )
     rng = None if request.seed is None else np.random.default_rng(request.seed)
     written_columns, missing_counts = [], []
@@ -180,7 +180,7 @@ def command(request: RandomizeOptions) -> None:
         _recipe(request, masked)
 
 
-def _masked_columns(request: RandomizeOptions) -> list[Masked]:
+def _masked_columns(request: RandomizeOptions, earlier_designs: dict[str, files.Asked]) -> list[Masked]:
     """The columns with their designs: one for each, or one for all, with equal parts of the budget where it asks."""
     response_columns, category_records = request.response, request.categories or [""] * len(request.response)
     if repeated_column := next((name for name in response_columns if response_columns.count(name) > 1), None):
@@ -195,23 +195,30 @@ def _masked_columns(request: RandomizeOptions) -> list[Masked]:
                 f"{option_name} is given {len(option_texts)} times, and --response {len(response_columns)} times; give "
                 f"one for each column, in the same order{hint}"
             )
-    designs_by_place = _designs(request, design_texts, category_records)
-    level_count = sum(_offers_levels(design) for design in designs_by_place)
+    other_designs = [asked.design for name, asked in earlier_designs.items() if name not in response_columns]
+    earlier_epsilon = math.fsum(Masked("", design).epsilon for design in other_designs)
+    designs_and_calls = _designs(request, design_texts, category_records, earlier_epsilon)
+    level_count = sum(_offers_levels(design) for design, _ in designs_and_calls)
     if level_count > 1 and (request.level, request.preferences) != (None, None):
         raise DataError(
             f"--level and --preferences are of one column, and {level_count} designs offer levels; leave them out, or "
             "randomize one column after the other"
         )
     return [
-        Masked(column, design, request.level or f"{column}_level", request.level is None, design_text)
+        Masked(column, design, request.level or f"{column}_level", request.level is None, call)
         if _offers_levels(design)
-        else Masked(column, design, call=design_text)
-        for column, design, design_text in zip(response_columns, designs_by_place, design_texts, strict=True)
+        else Masked(column, design, call=call)
+        for column, (design, call) in zip(response_columns, designs_and_calls, strict=True)
     ]
 
 
-def _designs(request: RandomizeOptions, design_texts: Sequence[str], category_records: Sequence[str]) -> list[Any]:
-    """The design of each column; those that ask for a part of the budget share what the others leave of it."""
+def _designs(
+    request: RandomizeOptions, design_texts: Sequence[str], category_records: Sequence[str], earlier_epsilon: float
+) -> list[tuple[Any, str]]:
+    """The design of each column, and its call; those that ask for a part of the budget share what the others leave.
+
+    The columns of the file that are randomized already have spent `earlier_epsilon` of it.
+    """
     part_call, budget = f"epsilon={_PART}", request.budget
     takes_part = [part_call in design_text.replace(" ", "") for design_text in design_texts]
     if budget is not None and not (budget > 0 and math.isfinite(budget)):
@@ -228,16 +235,19 @@ def _designs(request: RandomizeOptions, design_texts: Sequence[str], category_re
         place: options.design_of(*texts_and_records[place]) for place, is_part in enumerate(takes_part) if not is_part
     }
     if budget is not None:
-        spent = math.fsum(Masked("", design).epsilon for design in whole_designs.values())
-        if math.isinf(spent):
+        new_epsilon = math.fsum(Masked("", design).epsilon for design in whole_designs.values())
+        spent = earlier_epsilon + new_epsilon
+        if math.isinf(new_epsilon):
             place = next(place for place, design in whole_designs.items() if math.isinf(Masked("", design).epsilon))
             raise DataError(
                 f"an answer of {design_texts[place]!r} can rule a category out or give it away, so its ε is ∞, which "
                 "no budget holds; take such as k_ary(epsilon=part), or leave --budget out"
             )
         if spent > budget * (1 + 1e-12) or (spent >= budget and any(takes_part)):
+            among = f", {earlier_epsilon:.4g} of it in columns randomized before" if earlier_epsilon else ""
             raise DataError(
-                f"the designs spend ε = {spent:.4g}, and --budget is {budget:g}; take a larger budget, or fewer columns"
+                f"the designs spend ε = {spent:.4g}{among}, and --budget is {budget:g}; take a larger budget, or fewer "
+                "columns"
             )
         part_of_budget = Fraction(int((budget - spent) / max(sum(takes_part), 1) * _SHARE_DIGITS), _SHARE_DIGITS)
         part_text = f"epsilon={float(part_of_budget)!r}"
@@ -246,7 +256,10 @@ def _designs(request: RandomizeOptions, design_texts: Sequence[str], category_re
             for is_part, (design_text, category_record) in zip(takes_part, texts_and_records, strict=True)
         ]
     return [
-        whole_designs[place] if place in whole_designs else options.design_of(design_text, category_record)
+        (
+            whole_designs[place] if place in whole_designs else options.design_of(design_text, category_record),
+            design_text,
+        )
         for place, (design_text, category_record) in enumerate(texts_and_records)
     ]
 

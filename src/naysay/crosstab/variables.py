@@ -69,6 +69,15 @@ class Variable:
     scores: Sequence[float] | None = None
     controls: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        structure = getattr(self.design, "structure", None)
+        if structure is not None and structure.estimates == "heavy_hitters":
+            raise DataError(
+                f"{self.known.name} of column {self.column!r} has no list of categories; find its values with "
+                "naysay heavy-hitters",
+                column=self.column,
+            )
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of answers: to the question, then to its controls."""

@@ -177,8 +177,12 @@ _ALL = 1 - 1e-6  # of people who do not comply; a larger share is everybody
 def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:
     """The column that tells the channels of the design apart, under the name that it has for this design."""
     role_and_column = {"respondent": ("level", level), "researcher": ("sample", sample), "nobody": (None, None)}
-    part_role, part_column = role_and_column[design.offer.assigned_by]
     design_name = design.name or design.kind
+    if design.offer.assigned_by not in role_and_column:
+        raise DataError(
+            f"a regression is of categories; {design_name} tells {design.structure.estimates.replace('_', ' ')}"
+        )
+    part_role, part_column = role_and_column[design.offer.assigned_by]
     for other_role, column_given in (("level", level), ("sample", sample)):
         if column_given is not None and other_role != part_role:
             raise DataError(f"{design_name} has no {other_role}s; leave `{other_role}` out")
