@@ -127,7 +127,7 @@ def test_no_admin_page_offends_on_a_phone_in_light_and_dark(office, open_page, t
     with page.expect_download() as download:
         page.get_by_role("button", name="Download", exact=True).click()
     assert download.value.suggested_filename.startswith("sample-")
-    page.get_by_label("Type sample to confirm").fill("sample")
+    page.get_by_label("Type “sample” to confirm").fill("sample")
     page.get_by_role("button", name="Delete for good").click()
     see()
     assert store.receipts()[0].replies == 61
@@ -168,7 +168,7 @@ def test_everything_is_reached_with_the_keyboard_alone(office, open_page):
     press("Enter")
     page.wait_for_url("**done=closed")
     assert page.get_by_role("status").text_content() == "The survey is closed and takes no more answers."
-    type_in("Type sample to confirm", "sample")
+    type_in("Type “sample” to confirm", "sample")
     press("Enter")
     page.wait_for_url("**done=deleted")
     tab_to(page.get_by_role("link", name="Account"))

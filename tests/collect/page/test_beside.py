@@ -107,6 +107,21 @@ def sentence(respondent):
     return respondent.page.locator(".sentence").text_content()
 
 
+@pytest.mark.parametrize("how", ["coins", "crosswise"])
+def test_no_chance_on_this_device_is_promised_where_it_draws_nothing(respond, tmp_path, how):
+    """Neither as the page opens nor in what is promised nor on the review."""
+    hidden = "You hide private answers yourself: this device never learns the true ones."
+    with serve([survey(asked(how, "hand"))], tmp_path) as server:
+        respondent = respond("hands", on=server).open()
+        assert hidden in respondent.page.locator(".welcome .lines").text_content()
+        respondent.page.get_by_text("What we promise you").click()
+        respondent.page.locator(".promises").get_by_text(hidden).wait_for()
+        assert "Chance changes private answers" not in respondent.page.locator(".promises").text_content()
+        respondent.start().to_review({})
+        assert respondent.page.get_by_text(f"◌ {hidden}").count() == 1
+        assert "chance decides" not in respondent.page.locator("main").text_content()
+
+
 @pytest.mark.parametrize(
     ("name", "told", "labels"),
     [

@@ -169,7 +169,7 @@ def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, nay
     admin.get_by_role("button", name="Take answers again").wait_for()
     before = (tmp_path / "naysay.db").read_bytes()
     assert SECRET.encode() in before
-    admin.get_by_label("Type field to confirm").fill("field")
+    admin.get_by_label("Type “field” to confirm").fill("field")
     admin.get_by_role("button", name="Delete for good").click()
     admin.get_by_role("heading", name="Receipts of deleted surveys").wait_for()
     left = b"".join(path.read_bytes() for path in tmp_path.glob("naysay.db*"))

@@ -384,6 +384,30 @@ def test_a_sink_and_levels_together_are_asked_and_told_in_words(respond, tmp_pat
         assert respondent.problems == []
 
 
+def test_a_set_of_one_option_is_told_as_a_swap(respond, tmp_path):
+    """Who said "Red" and reads "Will be sent: Green" takes it for a mistake: nothing says that chance did it."""
+    parties = ("red", "green", "blue", "yellow", "violet")
+    asked = private(designs.subset_selection(parties, epsilon=1))
+    party = SelectOne(name="party", label={"en": "Which?"}, choices=named(*parties), private=asked)
+    survey = Questionnaire(name="single", languages=("en",), title={"en": "Single"}, items=(party,))
+    with serve([survey], tmp_path) as server:
+        visitor = respond("single", on=server)
+        visitor.questions = {"party": party}
+        visitor.start()
+        assert visitor.page.locator(".actions .small:not(.may)").text_content() == "41 in 100 include your answer"
+        for name in parties:
+            visitor.answer("party", name)
+            sent, line = leaves(visitor)
+            assert sent.startswith("Chance will send: ")
+            assert sent.endswith(" (changed)") == (not sent.startswith(f"Chance will send: {name.title()}"))
+            assert "Chance changes about 60 in 100 answers" in line or "Trying answers out" in line
+        visitor.page.locator(".how summary").click()
+        told = visitor.page.locator(".how").text_content()
+        assert "About 40 of them send “Red”. The other 60 send something else." in told
+        assert "among others" not in told
+        assert visitor.problems == []
+
+
 def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(respond, tmp_path):
     """Of "same" and "different" none is an answer: "0 in 100 answers stay unchanged" would be true and frighten."""
     asked = private(designs.crosswise(prevalence="1/4"))
@@ -398,6 +422,9 @@ def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(re
         sent, line = leaves(visitor)
         assert sent.startswith("Will be sent, compared with a random yes or no: ")
         assert line == "Your own answer stays here. Nobody can be sure of it."
+        visitor.to_review({})
+        assert visitor.page.locator(".review .private dd p").text_content() == sent
+        assert visitor.page.get_by_text("◌ For private answers, chance decides what is sent.").count() == 1
 
 
 @pytest.mark.parametrize(("size", "keyboard"), [((390, 664), 290), ((320, 568), 250)])

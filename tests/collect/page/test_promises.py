@@ -119,9 +119,9 @@ class Case:
 
     def named(self, said):
         """The category that a response names as possible; None where it names none, rules one out, or is a set."""
-        labels = (
-            [str(label) for label in getattr(self.design.space, "labels", ())] if self.design.space.one_label else []
-        )
+        space = self.design.space
+        one_label = space.one_label or getattr(space, "most", None) == 1
+        labels = [str(label) for label in getattr(space, "labels", ())] if one_label else []
         possible = said in labels and said in self.names and self.rows[said][self.names.index(said)] > 0
         return said if possible else None
 

@@ -41,7 +41,7 @@ function example(question, entry, texts) {
   const quoted = (name) => texts.quoted(named(name));
   const about = (number) => texts.number(number, 0);
   if (striking(design)) return texts.say("how.struck", { own: quoted(all[0]), other: quoted(all[1]), count: about(struck(design, 0, 1)) });
-  const among = spoken(design);
+  const among = design.size !== 1 && spoken(design);
   if (among) {
     const count = about(Number((100_000n * among[0]) / among[1]) / 1000);
     return texts.say("among.how", { own: quoted(all[0]), count, rest: about(100 - Number(count)) });

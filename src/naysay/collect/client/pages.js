@@ -1,10 +1,12 @@
 // The first page: what this is, what is promised, and by which fingerprint the survey is known. And the last step before
 // anything leaves: all that will be sent, in words and byte for byte.
 
+import { device } from "./device.js";
 import { button, make } from "./elements.js";
 import { growth } from "./how.js";
 import { together } from "./measures.js";
-import { naming, outcome } from "./privacy.js";
+import { compares, naming, outcome } from "./privacy.js";
+import { wayOf } from "./ways.js";
 
 // Seconds that a question takes, on average; of what has several parts, each part. A private one is read more slowly.
 const SECONDS = { note: 8, text: 25, date: 12, select_multiple: 12, grid: 6, ranking: 5, rating: 7 };
@@ -21,15 +23,21 @@ export function minutes(items) {
   return Math.ceil((AROUND + sum(items)) / 60);
 }
 
+/** The private questions, and who hides their answers: chance on this device, or where it draws none, whoever answers. */
+function hiding({ questions }) {
+  const some = questions.filter((question) => question.private);
+  return [some, some.length && (some.some(device.offers) ? "welcome.safeWhy" : "byHand.safe")];
+}
+
 export function welcome({ texts, survey, hash, memory, answers, resumed, start }) {
   const { title, about, contact, items } = survey.questionnaire;
-  const some = answers.questions.filter((question) => question.private);
+  const [some, safe] = hiding(answers);
   const long = texts.say("welcome.minutes", { time: texts.duration(minutes(items)), questions: texts.number(answers.questions.length) });
   const lines = {
     who: texts.plain(contact) ? texts.label(contact) : make("bdi", {}, location.host),
     what: texts.label(texts.plain(about) ? about : title),
     long,
-    safe: texts.say(some.length ? "welcome.safeWhy" : "welcome.openWhy"),
+    safe: texts.say(safe || "welcome.openWhy"),
   };
   return make(
     "div",
@@ -41,7 +49,7 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
     resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
     make("p", { class: "hint" }, texts.say("welcome.shared")),
-    unfolding("welcome.promised", "promises", { make, texts, some, growth, together }),
+    unfolding("welcome.promised", "promises", { make, texts, some, safe, growth, together }),
     unfolding("welcome.check", "fingerprint", { make, texts, survey, hash }),
   );
 }
@@ -62,6 +70,7 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
   const rows = answers.questions.map((question) => row(question, texts, answers, edit));
   const lot = answers.survey.lots?.told?.(texts);
   if (lot) rows.unshift(make("div", {}, make("dt", {}, lot[0]), make("dd", {}, lot[1])));
+  const [, safe] = hiding(answers);
   const title = texts.say("review.title");
   return make(
     "div",
@@ -69,6 +78,7 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
     make("h1", { tabindex: "-1" }, title),
     answers.survey.preview && make("p", { class: "warning" }, texts.say("preview.mark")),
     make("p", {}, texts.say("review.lead")),
+    safe && make("p", {}, "◌ ", texts.say(safe)),
     make("dl", { class: "told" }, ...rows),
     make(
       "details",
@@ -104,7 +114,8 @@ function spoken(question, texts, answers) {
   if (sent === null) return [texts.say(answers.refused(question) ? "asked.refused" : "review.blank")];
   if (!question.private) return plain(question, texts, sent);
   const parts = outcome(question, texts, answers, sent);
-  return [parts.join(texts.say("leaving.comma")) || texts.say("leaving.all")];
+  const words = parts.join(texts.say("leaving.comma")) || texts.say("leaving.all");
+  return [compares(question, answers.level(question)) && wayOf(question, answers) === device ? texts.say("compares.sent", { words }) : words];
 }
 
 function plain(question, texts, sent) {

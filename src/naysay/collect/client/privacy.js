@@ -87,7 +87,7 @@ function struckOfSet({ first, second }, own, place) {
 /** How many of a hundred people with the category at `own` send the response at `said`. */
 export function hundred(design, own, said) {
   const { whole, at } = chances(design);
-  return Number((100_000n * at(own, said)) / whole) / 1000;
+  return Number((100_000n * at(own, space(design).set ? [said] : said)) / whole) / 1000;
 }
 
 /** What respondents read for a category or a response of a question. */
@@ -139,7 +139,8 @@ export function lines(question, answers, sent, own) {
   const design = answers.design(question);
   const line = (mine, { response }) => {
     const { all, stay } = meaning(design, response);
-    const names = !sets(design) && space(design).labels.includes(response) && stay.includes(response); // a number of hash and value is none
+    const { labels, set } = space(design); // a set of one reads as an answer
+    const names = set < 2 && labels.includes(response) && stay.includes(response); // a number of hash and value is none
     return { all, mine, names, stay: stay.length, moved: Boolean(mine) && names && mine !== response };
   };
   return question.kind === "select_multiple" ? question.choices.map(({ name }) => line(own?.[name], sent[name])) : [line(own, sent)];

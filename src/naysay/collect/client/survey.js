@@ -5,6 +5,7 @@
 import { hasHolder, stranger, watch } from "./alone.js";
 import { Answers, chancy, questions } from "./answers.js";
 import { problem } from "./checks.js";
+import { device } from "./device.js";
 import { button, make } from "./elements.js";
 import { show } from "./frame.js";
 import { Memory } from "./memory.js";
@@ -230,7 +231,7 @@ async function open() {
   const ways = await loaded(asked).catch(() => null);
   if (!memory || invited === null || ways === null) return failed("missing");
   const invitation = invited && (await invited.Invitation.of(survey, memory, address, { make, system }));
-  const seldom = ways || survey.preview || asked.some(rare) || all.some(({ right }) => right !== undefined);
+  const seldom = ways || survey.preview || !asked.every(device.offers) || asked.some(rare) || all.some(({ right }) => right !== undefined);
   return new Taking(survey, hash, memory, invitation, seldom).start().catch(() => failed("missing"));
 }
 

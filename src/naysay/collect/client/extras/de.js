@@ -13,12 +13,14 @@ export default {
   },
 
   together: {
+    title: "Alle privaten Antworten zusammen",
     odds: "Aus einer Antwort allein steigen die Chancen einer Möglichkeit für jemanden, der nichts wusste, höchstens auf das {odds}-Fache. Wer mehr wusste, kann mehr erfahren.",
     adds: "Antworten summieren sich. Zusammen können sie mehr verraten als jede allein.",
     bits: "Zusammen verraten sie höchstens {bits} Bit.",
   },
 
   fingerprint: {
+    title: "Fingerabdruck dieser Umfrage",
     why: "Er steht für alle Fragen und für den Code dieser Seite. Wer dasselbe gefragt wird, hat denselben. Er steht später auf Ihrer Quittung.",
   },
 
@@ -37,6 +39,10 @@ export default {
     knows: "Ihre Antwort auf die zweite Frage verdeckt die erste. Wer sie kennt, kann vielleicht auf die erste schließen.",
     same: "Gesendet wird nur, ob Ihre zwei Antworten gleich sind.",
     why: "Danach allein könnte jede Antwort Ihre sein.",
+  },
+
+  byHand: {
+    safe: "Private Antworten verbergen Sie selbst: Dieses Gerät erfährt die wahren nie.",
   },
 
   reveals: {

@@ -13,12 +13,14 @@ export default {
   },
 
   together: {
+    title: "All private answers together",
     odds: "From one answer, for a reader who knew nothing, the odds for an option grow at most {odds}-fold. A reader who knew more can learn more.",
     adds: "Answers add up. Together they may tell more than each alone.",
     bits: "Together they tell at most {bits} bits.",
   },
 
   fingerprint: {
+    title: "Fingerprint of this survey",
     why: "It stands for all questions and the code of this page, and is the same for all who are asked the same. It will be on your receipt.",
   },
 
@@ -37,6 +39,10 @@ export default {
     knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
     same: "Only whether your two answers are the same is sent.",
     why: "From this alone, any answer could be yours.",
+  },
+
+  byHand: {
+    safe: "You hide private answers yourself: this device never learns the true ones.",
   },
 
   reveals: {

@@ -13,12 +13,14 @@ export default {
   },
 
   together: {
+    title: "Todas las respuestas privadas juntas",
     odds: "Con una sola respuesta, para quien no sabía nada, las probabilidades relativas de una opción se multiplican como máximo por {odds}. Quien sabía más puede averiguar más.",
     adds: "Las respuestas se suman. Juntas pueden revelar más que cada una por sí sola.",
     bits: "Juntas revelan como máximo {bits} bits.",
   },
 
   fingerprint: {
+    title: "Huella de esta encuesta",
     why: "Representa todas las preguntas y el código de esta página. Es la misma para quienes reciben las mismas preguntas. Figurará en su recibo.",
   },
 
@@ -37,6 +39,10 @@ export default {
     knows: "Su respuesta a la segunda pregunta oculta la primera. Quien conozca esa respuesta quizá pueda deducir la primera.",
     same: "Solo se envía si sus dos respuestas son iguales.",
     why: "Con solo esto, cualquier respuesta podría ser la suya.",
+  },
+
+  byHand: {
+    safe: "Usted mismo oculta las respuestas privadas: este dispositivo nunca conoce las verdaderas.",
   },
 
   reveals: {

@@ -2,20 +2,21 @@
 // protect. It stands at the end of extras/LANGUAGE.js, which is loaded as it is opened; `make` is the page's own.
 
 /** What is promised, each a line; then what the private answers tell together. */
-export function promises({ make, texts, some, growth, together }) {
-  const lines = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
+export function promises({ make, texts, some, safe, growth, together }) {
+  const told = (key) => (key === "device" && safe === "byHand.safe" ? safe : `promises.${key}`);
+  const lines = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(told(key))));
   const list = make("ul", { class: "promises" }, ...lines);
   if (!some.length) return [list];
   const sum = together(some);
-  const told = [texts.say("together.adds"), ...growth(sum, texts, "together.odds"), texts.say("together.bits", { bits: texts.bound(sum.bits) })];
-  return [list, make("h2", {}, texts.say("welcome.together")), make("p", {}, told.filter(Boolean).join(" "))];
+  const all = [texts.say("together.adds"), ...growth(sum, texts, "together.odds"), texts.say("together.bits", { bits: texts.bound(sum.bits) })];
+  return [list, make("h2", {}, texts.say("together.title")), make("p", {}, all.filter(Boolean).join(" "))];
 }
 
 /** By which the survey is known, to those who compare. */
 export function fingerprint({ make, texts, survey, hash }) {
   const code = (text, id = null) => make("code", { id, class: "bytes", dir: "ltr" }, text);
   return [
-    make("h2", {}, texts.say("welcome.hash")),
+    make("h2", {}, texts.say("fingerprint.title")),
     make("p", {}, code(hash, "hash")),
     make("p", { class: "hint" }, texts.say("fingerprint.why")),
     ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", code(old))),
