@@ -41,7 +41,7 @@ def design_html(design: Answerable) -> str:
     --------
     >>> from naysay import designs
     >>> page = design_html(designs.warner(p=0.7))
-    >>> "<td>0.7</td>" in page, "<svg" in page, "0.119 of 1 bits" in page
+    >>> "<td>0.7</td>" in page, "<svg" in page, "0.119 of 1 bit" in page
     (True, True, True)
     """
     content: list[Content] = [Sentence(repr(design).strip("<>"))]

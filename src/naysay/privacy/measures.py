@@ -602,13 +602,13 @@ class Statement:
         )
         verb = "stays" if most_possible == 1 else "stay"
         reason = self.reason.replace("categories", self.unit)
-        reason = self.reason.replace("categories", self.unit)
+        bits_word = "bit" if self.categories == 2 else "bits"
         epsilon_text = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
         if not self.categories:
             return "; ".join((f"every text stays possible; ε = {epsilon_text} ({self.reason})", *self.notes))
         possible_line = (
             f"{possible_text} of {self.categories} {self.unit} {verb} possible, from this answer alone; "
-            f"ε = {epsilon_text} ({reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
+            f"ε = {epsilon_text} ({reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} {bits_word} "
             f"under a {self.prior} prior"
         )
         return "; ".join((possible_line, *self.notes))
@@ -634,7 +634,7 @@ def statement(design: Design, *, unit: str = "categories") -> Statement:
     >>> from naysay import designs
     >>> print(statement(designs.warner(p=0.75)))
     2 of 2 categories stay possible, from this answer alone; ε = 1.099 (an answer changes the odds between two \
-categories by 3 at most); 0.189 of 1 bits under a uniform prior
+categories by 3 at most); 0.189 of 1 bit under a uniform prior
     """
     t = len(design.categories)
     if not t:  # an open domain without candidates
@@ -801,8 +801,8 @@ together tell 1.59 of 1.59 bits at most
     return [
         *level_lines,
         "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
-        f"answer together tell {rounded_up(choosing(design))} of {rounded_up(math.log2(len(design.categories)))} bits "
-        "at most",
+        f"answer together tell {rounded_up(choosing(design))} of {rounded_up(math.log2(len(design.categories)))} "
+        f"{'bit' if len(design.categories) == 2 else 'bits'} at most",
     ]
 
 
