@@ -120,7 +120,10 @@ class Grid:
     def _numbers(self, fit: Fit | Measured, sums: Floats) -> tuple[Floats, Floats]:
         """Sums of the shares, (q,), and their covariance, (q, q)."""
         if not isinstance(fit, Fit | Ranges) or tuple(fit.design.categories) != self.cells:
-            raise DataError(f"the categories of the design must be the {len(self.cells)} cells of this grid")
+            raise DataError(
+                f"the categories of the design must be the {len(self.cells)} cells of this grid in their order, "
+                f"{self.cells[0]} to {self.cells[-1]}"
+            )
         covariance = fit.covariance(sums) if isinstance(fit, Ranges) else sums.T @ fit.covariance @ sums
         return np.asarray(sums.T @ fit.proportions), np.asarray(covariance)
 
