@@ -166,7 +166,7 @@ export default {
     unsafe: "Bitte lassen Sie diese Seite offen. Sie versucht es weiter.",
     retry: "Jetzt noch einmal versuchen",
     refused: "Der Server hat es nicht angenommen",
-    refusedWhy: "Nichts wurde gespeichert. Der Server sagt: {message}",
+    refusedWhy: "Diese Nachricht wurde nicht gespeichert. Der Server sagt: {message}",
     closed: "Diese Umfrage ist geschlossen.",
     change: "Antworten noch einmal ansehen",
   },
