@@ -320,6 +320,9 @@ def test_earlier_columns_stay_in_the_codebook_and_in_the_sum(naysay, people, ref
     more = ("randomize", "1.csv", *TWO[4:], "--out", "4.csv", "--budget")
     assert "ε = 1.5, 1 of it in columns randomized before" in refused(*more, 1.2, "--design", "k_ary(epsilon=0.5)")
     assert "together: ε = 1.2:" in naysay(*more, 1.2, "--design", "k_ary(epsilon=part)", "--force").out
+    naysay("randomize", "people.csv", *TWO[:4], "--design", "negative()", "--out", "5.csv")
+    without_end = ("randomize", "5.csv", *TWO[4:], "--design", "k_ary(epsilon=1)", "--out", "6.csv", "--budget", 9)
+    assert "its ε is ∞, which no budget holds; leave --budget out, or begin with" in refused(*without_end)
     assert "holds randomized answers already" in refused(
         "randomize", "2.csv", *TWO[4:], "--design", "k_ary(epsilon=0.5)", "--out", "3.csv"
     )

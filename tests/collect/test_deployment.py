@@ -129,6 +129,7 @@ def written(program, ports, port, own, folder):
 @contextlib.contextmanager
 def proxy(program, ports, folder, until):
     """The real proxy before servers at these ports; its port, and the file of all that it wrote."""
+    assert shutil.which(program), f"the tests need {program}: scripts/browsers brings it"
     with bound("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     with certificates.temporary_certificate(["127.0.0.1"]) as own, (folder / "output.txt").open("wb") as out:
@@ -176,7 +177,7 @@ def body(published, word):
     return json.dumps(form, separators=(",", ":"))
 
 
-@pytest.mark.parametrize("program", [each for each in PROXIES if shutil.which(each)])
+@pytest.mark.parametrize("program", [each for each in PROXIES if shutil.which(each)] or ["nginx"])
 def test_a_proxy_before_two_servers_takes_answers_and_keeps_nothing_of_who_sent_them(
     program, tmp_path, postgresql, until
 ):

@@ -36,7 +36,7 @@ DOORS = {
         "verify": Place("collect.commands.respond", "verify"),
         "log": Place("collect.commands.log", "group"),
         "estimate": Place("cli.estimate"),
-        "change": Place("cli.estimate", "change"),
+        "change": Place("cli.change"),
         "crosstab": Place("cli.crosstab"),
         "query": Place("cli.query"),
         "regress": Place("cli.regress"),

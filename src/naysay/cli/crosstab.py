@@ -289,10 +289,9 @@ def _of_survey(request: CrosstabOptions, *, controls: bool = True) -> Crosstab:
     replies = request.replies()
     rows, variable_of_role, measures = replies.frame, dict[str, Any](), measurements(replies.questionnaire)
     named = {role: str(name) for role in _ROLES if (name := getattr(request, role)) is not None}
+    makes_cells = {name for name, kind in rows.schema.items() if not kind.is_nested()} | measures.keys()
     for role, question in named.items():
-        others = [name for name in named.values() if name != question]
-        answered = {name for name, kind in replies.frame.schema.items() if not kind.is_nested()}
-        beside = [name for name in others if name in answered or name in measures]
+        beside = [name for name in named.values() if name != question and name in makes_cells]
         if question in replies.private or question in measures:
             measured = measure(replies, question, beside=beside, controls=controls)
             added = [name for name in (question, *measured.asked.beside, measured.sample) if name is not None]

@@ -235,6 +235,11 @@ def _designs(
         place: options.design_of(*texts_and_records[place]) for place, is_part in enumerate(takes_part) if not is_part
     }
     if budget is not None:
+        if math.isinf(earlier_epsilon):
+            raise DataError(
+                "a column of this file that is randomized already can rule a category out or give it away, so its ε is "
+                "∞, which no budget holds; leave --budget out, or begin with the original file"
+            )
         new_epsilon = math.fsum(Masked("", design).epsilon for design in whole_designs.values())
         spent = earlier_epsilon + new_epsilon
         if math.isinf(new_epsilon):

@@ -405,9 +405,8 @@ def _by_people(part: Design, complying: Sequence[int], offer: Answerable) -> Des
             f"the page asks designs of two categories and two responses in arms, and {offer.name} has others "
             "(write a question for each arm, each with its own design, and name what they measure)"
         )
-    if (
-        len(part.cells) == 4 and len(offer.shares[0].of) == 2
-    ):  # the innocuous answer, whose share is unknown, is in them
+    cells_hold_innocuous = len(part.cells) == 4 and len(offer.shares[0].of) == 2  # an answer whose share is unknown
+    if cells_hold_innocuous:
         own = Fraction(*(weights[0, 1].item(), weights[:, 1].sum().item()))
         return designs.unrelated_question(p=own, prevalence=Fraction(1, 4))
     member, other = (Fraction(weights[0, place].item(), weights[:, place].sum().item()) for place in complying)

@@ -249,9 +249,21 @@ class Areas(Coarser):
         return enum_of_labels(cells, [*(area for area in self.people if area not in joined), self.others])
 
     def check_left(self, frame: pl.DataFrame, row_origins: pl.Series, area_rows: pl.DataFrame) -> None:
-        """Raise where later steps emptied joined areas, so that the others of them hold too few people.
+        """Hold each text of a released column against the areas whose records are left behind it.
 
-        `row_origins` says which row of the original each row of the table was, `area_rows` the area of such a row.
+        Parameters
+        ----------
+        frame : (n,) table
+            The release, after all steps.
+        row_origins : (n,) int
+            The row of the original that each row of it was; where rows are new, nothing is held.
+        area_rows : table of row and area
+            The area of each row of the original, before this step.
+
+        Raises
+        ------
+        DataError
+            Later steps emptied areas, so that a text stands for fewer people than the threshold.
         """
         if self.variable not in frame.columns or frame.height != len(row_origins):
             return
