@@ -18,6 +18,8 @@ from naysay.collect.ethics import Statement
 from naysay.collect.export import export
 from naysay.collect.invitations import invite
 from naysay.collect.questionnaire import check, sample
+from naysay.collect.questionnaire.arms import sights
+from naysay.collect.questionnaire.questionnaire import Walk
 from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
 from naysay.collect.results.answered import of_database, of_export
@@ -51,6 +53,13 @@ def club(tmp_path, *, truth="lot", label="", relevant="", design="negative()"):
         SHEET.format(truth=truth, label=label, relevant=relevant, design=design).lstrip(), encoding="utf-8"
     )
     return questionnaire.load(sheet)
+
+
+def test_a_control_is_told_by_the_level_that_sees_least(tmp_path):
+    """Of three parties, one or two are ruled out: who answers at random breaks the rule once or twice in three."""
+    form = club(tmp_path, design="negative_levels()")
+    [seen] = sights(Walk(form))
+    assert (seen.control, seen.of, seen.caught) == ("vote_control", "vote", pytest.approx(1 / 3))
 
 
 def reply(published, **answers):
