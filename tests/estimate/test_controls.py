@@ -315,6 +315,18 @@ def test_a_control_that_looks_like_random_answers_within_its_own_error_is_refuse
     designs.controlled(designs.crosswise(prevalence=0.25), truth={"yes": "0.45", "no": "0.55"}, people=1_000)
 
 
+@pytest.mark.parametrize("share", [0.001, 0.9])
+def test_the_interval_of_counted_violations_holds_the_estimate(share):
+    """Weights of samples can move the estimate away from the plain share of violations."""
+    survey = designs.controlled(designs.negative(ABCD), truth="lot")
+    said = [(one, other, truth) for truth in ABCD for one in ABCD for other in ABCD]
+    one, other, truth = map(list, zip(*said, strict=True))
+    people = compliance(survey, survey.tally((one, other), sample=truth))
+    assert people.violations == (16, 64)
+    low, high = replace(people, share=share).interval()
+    assert low <= share <= high
+
+
 def test_few_violations_and_nobody_left_are_said():
     survey = designs.controlled(designs.negative(ABCD), truth="lot")
     said = [[one, other, truth] for truth in ABCD for one in ABCD for other in ABCD if other != truth]
