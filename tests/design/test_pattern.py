@@ -139,3 +139,12 @@ def test_ten_thousand_categories_cost_their_labels(make):
     assert len(text) < 15 * len(labels)
     assert Design.from_json(text) == design
     assert peak < 10_000**2  # bytes: an eighth of a table of t times t
+
+
+def test_a_written_pattern_is_read_with_its_weights_and_held_to_its_denominator():
+    """In lowest terms it would draw other answers from the same bytes than a client that reads the same JSON."""
+    node = {"kind": "pattern", "categories": ["a", "b", "c", "d"], "own": 2, "other": 4}
+    document = {"naysay": "design", "version": 1, "design": node}
+    assert {"own": 2, "other": 4}.items() <= Design.from_json(document).form().items()
+    with pytest.raises(DesignError, match="must sum to 1 to 2"):
+        Design.from_json(document | {"design": node | {"own": 0, "other": 2**53 + 2}})

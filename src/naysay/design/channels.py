@@ -22,7 +22,7 @@ from naysay._values import JsonObject, Label
 from naysay.design import protocol
 from naysay.design.algebra import Memorable
 from naysay.design.base import TABLED, Answerable, Design, Structure, Truth, of_node, told_of
-from naysay.design.drawing import LIMIT, Source, blended, flag, integer
+from naysay.design.drawing import LIMIT, Source, blended, flag, integer, labels_of
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
 
@@ -91,6 +91,11 @@ class Pattern(Memorable):
         """The design over these categories, with weights in lowest terms."""
         labels, shared = tuple(categories), math.gcd(integer(own), integer(other)) or 1
         return cls(categories=labels, space=Labels(labels), own=own // shared, other=other // shared, **fields)
+
+    @classmethod
+    def _of_form(cls, node: JsonObject) -> Pattern:  # with the weights as they are: in lowest terms it draws otherwise
+        labels = labels_of(node["categories"])
+        return cls(categories=labels, space=Labels(labels), own=node["own"], other=node["other"], **told_of(node))
 
     @property
     def denominator(self) -> int:

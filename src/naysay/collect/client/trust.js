@@ -128,6 +128,7 @@ function one(item, before) {
   among(ITEMS, kind);
   only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint measures control"} arms ${ITEMS[kind].fields}`);
   named(name, NAME);
+  named(item.measures ?? name, NAME);
   must([undefined, true, false].includes(required));
   [how, relevant, constraint, how?.responses].forEach(object);
   if (item.control) {
