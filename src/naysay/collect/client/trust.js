@@ -130,7 +130,7 @@ function one(item, before) {
   named(name, NAME);
   named(item.measures ?? name, NAME);
   must([undefined, true, false].includes(required));
-  [how, relevant, constraint, how?.responses].forEach(object);
+  for (const each of [how, relevant, constraint, how?.responses]) object(each);
   if (item.control) {
     only(item.control, "of truth");
     only(item.control.truth, "category lot shares people file");
