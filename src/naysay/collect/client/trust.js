@@ -124,13 +124,13 @@ function listed(parts, fields) {
 }
 
 function one(item, before) {
-  const { kind, name, choices = [], rows = [], hint, required, relevant, constraint, private: how, right, explanation = {} } = item;
+  const { kind, name, choices = [], rows = [], bins = [], hint, required, relevant, constraint, private: how, right, explanation = {} } = item;
   among(ITEMS, kind);
   only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint measures control"} arms ${ITEMS[kind].fields}`);
-  named(name, NAME);
   named(item.measures ?? name, NAME);
+  named(name, NAME);
   must([undefined, true, false].includes(required));
-  for (const each of [how, relevant, constraint, how?.responses]) object(each);
+  [how, relevant, constraint, how?.responses].forEach(object);
   if (item.control) {
     only(item.control, "of truth");
     only(item.control.truth, "category lot shares people file");
@@ -139,7 +139,6 @@ function one(item, before) {
   must([undefined, "shuffled", "reversed"].includes(item.order));
   if (relevant) condition(relevant, before, false);
   if (constraint) only(constraint, "expression message");
-  const bins = item.bins ?? [];
   for (const list of [choices, rows]) listed(list, "name label");
   listed(bins, "name label below");
   must(right === undefined ? !Object.keys(explanation).length : !how && choices.some((choice) => choice.name === right));
