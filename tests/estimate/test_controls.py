@@ -683,6 +683,39 @@ def test_no_sentence_says_that_more_than_all_fail():
         estimate.change(survey, survey.encode(said), survey.encode(said))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_the_interval_leaves_out_nobody_where_the_test_rejects_and_only_there(seed):
+    """Over all counts. An estimate above 1 was taken as 1, and few people exclude no 0 there, whatever they say;
+    and Wilson's interval excluded 0 where the exact test does not."""
+    rng = np.random.default_rng(seed)
+    n, nobody, everybody = int(rng.integers(8, 120)), *np.sort(rng.uniform(0.02, 0.98, 2)).round(3)
+    chances = {"random": (str(round(1 - everybody, 3)), str(everybody))}
+    control = designs.crosswise(prevalence=nobody)
+    survey = designs.controlled(FAMILIES["crosswise"], truth="no", control=control, types=chances)
+    base, held = compliance(survey, tallied(survey, [[n, 0], [0, 0]], SAME, SAME)), 0.0
+    for count in range(n + 1):
+        share = (count / n - nobody) / (everybody - nobody)
+        people = replace(base, share=share, observed=count / n)
+        assert people.p_value == pytest.approx(stats.binom.sf(count - 1, n, nobody))
+        for confidence in (0.9, 0.95, 0.99):
+            low, high = people.interval(confidence)
+            assert (people.p_value < (1 - confidence) / 2) == (low > 0)
+            assert low <= np.clip(share, 0, 1) <= high
+        held += stats.binom.pmf(count, n, nobody) * (people.interval()[0] <= 0)
+    assert held >= 0.975
+
+
+def test_an_estimate_above_all_people_excludes_nobody_if_the_test_does():
+    """Of 60 people 75 of 120 answers tell, of which .457 are expected of those who comply, and half of the others."""
+    masked = designs.crosswise(prevalence=0.457)
+    survey = designs.controlled(masked, truth=("no", "no"), control=[masked, masked])
+    said = [["same"] * 60, ["different"] * 37 + ["same"] * 23, ["same"] * 22 + ["different"] * 38]
+    for weights in (None, [1.0] * 59 + [1.001]):
+        people = compliance(survey, survey.tally(tuple(said), weights=weights))
+        assert people.p_value < 0.001
+        assert people.interval()[0] > 0.5
+
+
 # several controls of different chances
 
 

@@ -8,7 +8,7 @@ with V₀ and V₁ the variances of D̄ among those who comply and among the oth
 error of the known truth makes where everybody complies; for one two-valued control this is
 Wilson's (1927). Where V₀ = 0, each violation shows itself, and the interval is that of Clopper & Pearson (1934). Where
 D takes more than two values, or controls have different chances, its law may be skewed and is no binomial: then both
-are those of the exact law of D̄, rounded to a grid, so that the test rejects where the interval leaves out 0.
+are those of the exact law of D̄, rounded to a grid. The test rejects where the interval leaves out 0.
 """
 
 from __future__ import annotations
@@ -111,10 +111,9 @@ class ScoreLaw:
     def interval(self, confidence: float) -> tuple[float, float]:
         """All shares that neither tail rejects (Clopper & Pearson 1934), within [0, 1].
 
-        A total beyond what nobody, or everybody, is expected to give is taken as that.
+        A total below what nobody is expected to give is taken as that.
         """
-        nobody, everybody = self._expected
-        totals = max(self.total, math.ceil(nobody)), min(self.total, math.floor(everybody))
+        totals = max(self.total, math.ceil(self._expected[0])), self.total
         tail = (1 - confidence) / 2
 
         def end(side: int) -> float:
@@ -184,7 +183,9 @@ class Compliance:
     of_truth: float = 0.0
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The interval of ρ, within [0, 1]; an estimate below 0 or above 1 gets that of an estimate at this end.
+        """The interval of ρ, within [0, 1], of which the lower end is 0 unless the test rejects that all comply.
+
+        An estimate below 0 gets that of an estimate of 0.
 
         Examples
         --------
@@ -204,24 +205,42 @@ class Compliance:
             return float(min(ends)), float(max(ends[1:]))
         if self.law is not None:
             return self.law.interval(confidence)
-        (comply, others), share = self.variances, min(max(self.share, 0.0), 1.0)
+        (comply, others), share = self.variances, max(self.share, 0.0)
         squared = scipy.special.ndtri(0.5 + confidence / 2) ** 2
         scaled, of_truth = squared / self.n, squared * self.of_truth
-        if (square := 1 + scaled - of_truth) <= 0:  # the truth is not told from what others answer
-            return 0.0, 1.0
-        middle = (2 * share + scaled * (others - comply + 1) - 2 * of_truth) / (2 * square)
-        root = math.sqrt(max(middle**2 - (share**2 - scaled * comply - of_truth) / square, 0.0))
-        return min(max(middle - root, 0.0), 1.0), min(max(middle + root, 0.0), 1.0)
+        # of {x: square x² - 2 middle x + at_nobody <= 0}, where square <= 0 if few people told the truth of the control
+        square = 1 + scaled - of_truth
+        middle = share + scaled * (others - comply + 1) / 2 - of_truth
+        at_nobody = share**2 - scaled * comply - of_truth
+        root = math.sqrt(max(middle**2 - square * at_nobody, 0.0))
+        low = at_nobody / (middle + root) if at_nobody > 0 else 0.0
+        if (telling := self._telling) is not None:
+            amount, answers, nobody, everybody = telling
+            tail = (1 - confidence) / 2
+            exact = float(scipy.special.betaincinv(amount, answers - amount + 1, tail)) if amount > 0 else 0.0
+            if (exact > nobody) != (low > 0):  # only just: the test, which is exact, decides whether all may comply
+                low = max((exact - nobody) / (everybody - nobody), 0.0)
+        high = (middle + root) / square if square > 0 else 1.0
+        return min(low, share, 1.0), min(max(high, share), 1.0)
+
+    @property
+    def _telling(self) -> tuple[int, int, float, float] | None:
+        """How many answers tell, of how many, and their shares if all comply, and nobody; None if no binomial."""
+        if self.expected is None or self.of_truth or abs(self.n - round(self.n)) >= 1e-6:
+            return None
+        (comply, others), answers = self.expected, round(self.n) * self.controls
+        return round(answers * (comply + self.share * (others - comply))), answers, comply, others
 
     @property
     def p_value(self) -> float:
-        """One-sided, of ρ = 0: exact, or by the variance under ρ = 0 where answers have weights or truths an error."""
+        """One-sided, of ρ = 0: exact, or by the variance under ρ = 0 where answers have weights or truths an error.
+
+        The interval leaves out 0 where this is below half of what its confidence leaves, such as .025.
+        """
         if self.law is not None:
             return self.law.tails(0.0)[1]
-        if self.expected is not None and not self.of_truth and abs(self.n - round(self.n)) < 1e-6:
-            comply, others = self.expected
-            answers = round(self.n) * self.controls
-            amount = round(answers * (comply + self.share * (others - comply)))
+        if (telling := self._telling) is not None:
+            amount, answers, comply, _ = telling
             return float(scipy.special.bdtrc(amount - 1, answers, comply)) if amount > 0 else 1.0
         variance = self.variances[0] / self.n + self.of_truth
         if variance < _NONE:
