@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from naysay import designs, estimate
+from naysay import designs, estimate, planning
 from naysay.data import validation_counts
 from naysay.errors import DataError, DesignError
 
@@ -15,7 +15,7 @@ CASES = json.loads((Path(__file__).parents[1] / "reference" / "compliance_litera
 ATHLETES = validation_counts()["athletes"]["surveys"]
 
 
-def athletes(survey, types):
+def athletes(survey, types, estimator=estimate.moments, **exact):
     counts = ATHLETES[survey]
     design = designs.one_saying(prevalence=counts["prevalence"], types=types)
     same, people = np.array(counts["same"]), np.array(counts["people"])
@@ -24,7 +24,7 @@ def athletes(survey, types):
         errors, people = counts["control_errors"], counts["control_people"]
         answers, samples = [*answers, "same", "different"], [*samples, "control", "control"]
         sizes = [*sizes, people - errors, errors]
-    return estimate.moments(design, design.tally(answers, sample=samples, count=sizes))
+    return estimator(design, design.tally(answers, sample=samples, count=sizes), **exact)
 
 
 @pytest.mark.parametrize("survey", CASES["athletes"])
@@ -32,8 +32,11 @@ def test_one_saying_of_athletes_is_as_published(survey):
     case, fit = CASES["athletes"][survey], athletes(survey, ("one-sayers",))
     assert fit.nuisance["one-sayers"].value == pytest.approx(case["theta"], abs=1e-6)
     assert fit.proportions[0] == pytest.approx(case["pi"], abs=1e-6)
-    assert fit.nuisance["one-sayers"].standard_error == pytest.approx(case["se_theta"], rel=0.005)  # n - 1 for n
-    assert fit.standard_errors[0] == pytest.approx(case["se_pi"], rel=0.005)
+    likely = athletes(
+        survey, ("one-sayers",), estimate.maximum_likelihood, standard_errors="expected"
+    )  # moments: n - 1
+    errors = likely.nuisance["one-sayers"].standard_error, likely.standard_errors[0]
+    assert errors == pytest.approx((case["se_theta"], case["se_pi"]), abs=1e-6)
     both = athletes(survey, ("one-sayers", "random"))
     assert both.proportions[0] == pytest.approx(case["pi_both"], abs=1e-6)
 
@@ -53,16 +56,83 @@ def test_of_athletes_as_if_all_complied_the_shares_are_as_published_and_do_not_f
             both = designs.samples({1: arms[0], 2: arms[1]})
             tally = both.tally(["same", "different"] * 2, sample=[1, 1, 2, 2], count=np.ravel(sizes))
             assert estimate.maximum_likelihood(both, tally).goodness_of_fit.deviance == pytest.approx(4.769, abs=1e-3)
-    assert naive == pytest.approx({"A": 0.170, "B": 0.374, "C": 0.250, "D": 0.162}, abs=0.001)
+    assert naive == pytest.approx({"A": 0.1697319, "B": 0.3734725, "C": 0.2502939, "D": 0.1615312}, abs=1e-7)
+
+
+def test_of_athletes_the_published_correction_weighs_samples_alike():
+    """With θ̂ twice the errors: ½ + (mean of both samples - ½) / (1 - ρ̂); people who fail both are the same people."""
+    corrected = {}
+    for survey, counts in ATHLETES.items():
+        p, people = counts["prevalence"], np.array(counts["people"])
+        same = np.array(counts["same"]) / people
+        naive = ((same[0] - 1 + p) / (2 * p - 1) + (same[1] - p) / (1 - 2 * p)) / 2
+        n, error = counts["control_people"], counts["control_errors"] / counts["control_people"]
+        share = 2 * error
+        value = 0.5 + (naive - 0.5) / (1 - share)
+        variance = (same * (1 - same) / people).sum() / 4 / (1 - 2 * p) ** 2
+        variance += (value - 0.5) ** 2 * (4 * error * (1 - error) - 2 * share * (1 - share)) / n
+        corrected[survey] = (value, np.sqrt(variance) / (1 - share))
+        ours = athletes(survey, ("random",)).proportions[0]
+        assert ours == pytest.approx(value, abs=0.006)
+    published = {"A": (0.05714, 0.05493), "B": (0.32649, 0.06232), "C": (0.08832, 0.0438), "D": (0.03752, 0.03683)}
+    assert {key: pytest.approx(each, abs=6e-6) for key, each in published.items()} == corrected
 
 
 def test_fewer_who_fail_than_by_chance_are_taken_as_they_are_where_a_peer_clips_the_naive_share_first():
-    """Of 1,000, 864 say "same" to the question and 885 to its control: γ̂ = 1.1, and .027 where the peer has .045."""
+    """Of 1,000, 864 say "same" to the question and 885 to its control: γ̂ = 1.1, and .027 where the peer has .047."""
     survey = designs.controlled(designs.crosswise(prevalence=0.15), truth="no")
     answers = (["same", "same", "different", "different"], ["same", "different"] * 2)
     fit = estimate.moments(survey, survey.tally(answers, count=[765, 99, 120, 16]))
     assert fit.nuisance["at random"].value == pytest.approx(-0.1)
     assert fit.proportions[0] == pytest.approx(0.5 - 0.52 / 1.1)
+    naive, bias = -0.02, -0.02 - (0.5 - 0.52 / 1.1)
+    assert max(naive, 0) - bias == pytest.approx(0.04727, abs=5e-6)
+
+
+def anchored_answers():
+    """The example of the peer: the answers to question and control, and the weight of each person."""
+    answers = (["same", "same", "different", "different"] * 2, ["same", "different"] * 4)
+    counts = list(itertools.chain.from_iterable(CASES["cmdata"]["counts"].values()))
+    return tuple(np.repeat(said, counts).tolist() for said in answers), np.repeat([1.25, 5], [1_577, 423])
+
+
+def test_the_anchored_model_is_as_published_with_weights_and_by_the_likelihood():
+    case = CASES["cmdata"]
+    survey, (answers, weights) = designs.anchored_crosswise(prevalence=0.15, anchor=0.15), anchored_answers()
+    tally = survey.tally(answers)
+    fit = estimate.moments(survey, tally)
+    assert (fit.proportions[0], fit.standard_errors[0]) == pytest.approx(
+        (case["plain"]["pi"], case["plain"]["se"]), abs=1e-7
+    )
+    attentive = fit.nuisance["attentive"]
+    expected = 1 - case["plain"]["rho"], case["plain"]["se_rho"]
+    assert (attentive.value, attentive.standard_error) == pytest.approx(expected, abs=1e-7)
+    weighted = estimate.moments(survey, survey.tally(answers, weights=weights))
+    assert (weighted.proportions[0], weighted.standard_errors[0]) == pytest.approx(case["weighted"], abs=5.1e-7)
+    likely = estimate.maximum_likelihood(survey, tally, standard_errors="expected")
+    joint, fits = case["joint"], likely.goodness_of_fit
+    assert (likely.proportions[0], likely.standard_errors[0]) == pytest.approx((joint["pi"], joint["se"]), abs=1e-6)
+    assert likely.nuisance["attentive"] == pytest.approx((1 - joint["rho"], joint["se_rho"]), abs=1e-6)
+    assert (fits.deviance, fits.deviance_p_value) == pytest.approx((joint["G2"], joint["p"]), abs=1e-5)
+
+
+def test_the_errors_of_a_peer_that_the_page_names_are_as_named():
+    """cWise: 200 bootstraps have .0208 and .0649 to .1394; naive and bounded errors leave something out."""
+    (said, _), weights = anchored_answers()
+    rng = np.random.default_rng(30)
+    draws = rng.multinomial(2_000, np.array([1_116, 311, 425, 148]) / 2_000, 20_000) / 2_000
+    question, control = draws[:, :2].sum(axis=1), draws[:, [0, 2]].sum(axis=1)
+    booted = 0.5 + (0.5 - question) / 0.7 / ((control - 0.5) / 0.35)
+    assert booted.std() == pytest.approx(0.0228, abs=3e-4)
+    assert np.quantile(booted, (0.025, 0.975)) == pytest.approx((0.059, 0.148), abs=0.0011)
+    crosswise = designs.crosswise(prevalence=0.15)
+    naive = [estimate.moments(crosswise, crosswise.tally(said, weights=each)) for each in (None, weights)]
+    assert [fit.standard_errors[0] for fit in naive] == pytest.approx([0.0144, 0.0180], abs=5e-5)
+    # 310 people, a share of .6385 that says "same", a prevalence of ¼: the bound of the peer where .8 are attentive
+    share = (0.6385 - 0.75) / -0.5
+    corrected, mask = 0.5 + (share - 0.5) / 0.8, 0.25 * 0.75 / 0.5**2
+    theirs, right = (np.sqrt((value * (1 - value) + mask) / 309) / 0.8 for value in (corrected, share))
+    assert (theirs, right) == pytest.approx((0.0667, 0.0683), abs=5e-5)
 
 
 def test_random_answers_to_the_single_sample_count_leave_nobody_with_the_trait():
@@ -74,7 +144,7 @@ def test_random_answers_to_the_single_sample_count_leave_nobody_with_the_trait()
 
 def test_in_three_of_four_surveys_of_athletes_nothing_is_left():
     both = {survey: athletes(survey, ("one-sayers", "random")).proportions[0] for survey in ATHLETES}
-    assert both == pytest.approx({"A": -0.016, "B": 0.294, "C": -0.025, "D": -0.025}, abs=0.001)
+    assert both == pytest.approx({"A": -0.0165, "B": 0.2939, "C": -0.0249, "D": -0.0255}, abs=6e-5)
     random = {survey: athletes(survey, ("random",)).proportions[0] for survey in ATHLETES}
     # the published difference of the samples weighs them alike; naysay weighs answers alike
     assert random == pytest.approx({"A": 0.057, "B": 0.327, "C": 0.088, "D": 0.038}, abs=0.006)
@@ -92,6 +162,21 @@ def test_the_single_sample_count_agrees_with_and_without_people_who_always_say_n
     assert fit.proportions[0] == pytest.approx(case["zero"]["est"], abs=1e-5)
     assert fit.nuisance["always 0"].value == pytest.approx(case["zero_rho"]["est"], abs=1e-5)
     assert fit.goodness_of_fit.deviance == pytest.approx(case["zero"]["G2"], abs=1e-3)
+    for types, name in (((), "ml"), (("zero",), "zero"), (("random",), "random")):
+        survey = designs.single_sample_count(types=types) if types else plain
+        tally = survey.tally(range(6), count=case["counts"])
+        fit = estimate.maximum_likelihood(survey, tally, standard_errors="expected")
+        assert fit.standard_errors[0] == pytest.approx(case[name]["se"], abs=1e-5)
+        assert fit.goodness_of_fit.deviance == pytest.approx(case[name]["G2"], abs=1e-4)
+        if types:
+            assert next(iter(fit.nuisance.values())).standard_error == pytest.approx(
+                case[f"{name}_rho"]["se"], abs=1e-5
+            )
+    errors = {
+        estimator: planning.variance(plain, (0.15, 0.85), estimator=estimator).each[0]
+        for estimator in ("moments", "maximum_likelihood")
+    }
+    assert errors == pytest.approx({"moments": 1.1275, "maximum_likelihood": 0.8783}, abs=5e-5)
 
 
 def test_asking_twice_shows_who_answers_at_random_by_both_estimators():
@@ -100,8 +185,11 @@ def test_asking_twice_shows_who_answers_at_random_by_both_estimators():
     for estimator in (estimate.moments, estimate.maximum_likelihood):
         fit = estimator(survey, survey.tally(answers, count=case["counts"]))
         random = fit.nuisance["at random"]
-        assert (random.value, random.standard_error) == pytest.approx(case["rho"], abs=6e-4)
-        assert (fit.proportions[0], fit.standard_errors[0]) == pytest.approx(case["pi"], abs=6e-4)
+        assert (random.value, random.standard_error) == pytest.approx(case["rho"], abs=5e-4)
+        assert (fit.proportions[0], fit.standard_errors[0]) == pytest.approx(case["pi"], abs=5e-4)
+        products = (530 - 215 - 205 + 110) / 1_060  # C
+        assert random.value == pytest.approx(1 - products / 0.5**2)
+        assert random.standard_error == pytest.approx(np.sqrt((1 - products**2) / 1_060) / 0.5**2, rel=6e-4)
 
 
 @pytest.mark.parametrize("name", CASES["list"])
@@ -230,6 +318,34 @@ def test_a_placebo_takes_random_answers_off_a_list():
     assert fit.nuisance["at random"].value == pytest.approx(0.2, abs=4 * fit.nuisance["at random"].standard_error)
     naive = numbers[arms == "treatment"].mean() - numbers[arms == "control"].mean()
     assert naive == pytest.approx(0.8 * 0.2 + 0.1, abs=0.06)  # half a random answer more, by the length of the list
+
+
+def test_what_random_answers_do_to_a_list_is_as_published():
+    """By chances: 4 or 5 items give (1 - ρ)π + ρ/2 = .26; with a placebo .16; three arms give ρ and π."""
+    survey = designs.item_count(items=4, placebo=True, types=("random",))
+    others, lengths, share, pi = (
+        np.array([0.1, 0.2, 0.4, 0.2, 0.1]),
+        {"control": 5, "treatment": 6, "placebo": 6},
+        0.2,
+        0.2,
+    )
+    chances = {}
+    for arm, length in lengths.items():
+        carried = np.zeros(length)
+        carried[:5] += others * (1 - pi * (arm == "treatment"))
+        carried[1:] += pi * others[: length - 1] * (arm == "treatment")
+        chances[arm] = (1 - share) * carried + share / length
+    means = {arm: chance @ np.arange(len(chance)) for arm, chance in chances.items()}
+    assert means["treatment"] - means["control"] == pytest.approx(0.26)
+    assert means["treatment"] - means["placebo"] == pytest.approx(0.16)
+    assert 2 * (means["placebo"] - means["control"]) == pytest.approx(share)
+    said, arms, counts = zip(
+        *((number, arm, round(1e9 * chance)) for arm, each in chances.items() for number, chance in enumerate(each)),
+        strict=True,
+    )
+    for estimator in (estimate.moments, estimate.maximum_likelihood):
+        fit = estimator(survey, survey.tally(list(said), sample=list(arms), count=list(counts)))
+        assert (fit.proportions[0], fit.nuisance["at random"].value) == pytest.approx((pi, share), abs=1e-5)
 
 
 def test_a_double_list_finds_the_share_as_the_published_estimate_does():

@@ -101,3 +101,20 @@ def test_an_arm_that_nobody_completed_is_compared_in_words():
         assert "inf" not in said
     sizes = {"north": (5, 5)}
     assert "1 person is in none" in "\n".join(LotTest(("a", "b"), (1, 1), (6, 5), 0.95, "region", sizes).lines())
+
+
+@pytest.mark.parametrize(("n", "powers"), [(1_000, (0, 0.053)), (4_000, (0.6244, 0.5491))])
+def test_the_test_of_sizes_hardly_sees_that_fewer_complete_in_one_arm(n, powers):
+    """Of one arm .9 complete, of the other .8. First: exactly half of the people are in each; then: a lot for each."""
+    totals = range(round(0.85 * n) - 5 * round((0.13 * n) ** 0.5), round(0.85 * n) + 5 * round((0.13 * n) ** 0.5))
+    most, power = totals[0] // 2, np.zeros(2)
+    first, second = (scipy.stats.binom(n // 2, share) for share in (0.9, 0.8))
+    for total in totals:
+        most = max(most, total // 2)
+        while lot((1, 1), (most, total - most)).p_value >= 0.001:
+            most += 1
+        sizes = np.arange(most, min(total, n // 2) + 1)
+        power[0] += first.pmf(sizes) @ second.pmf(total - sizes)
+        power[1] += scipy.stats.binom.pmf(total, n, 0.85) * scipy.stats.binom.sf(most - 1, total, 0.9 / 1.7)
+        most -= 1
+    assert power == pytest.approx(powers, abs=1e-3)

@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -131,3 +134,24 @@ def test_sets_have_habits_too():
     found = estimated(survey, [*TRUTH, 0], Behavior(always={"a;b": 0.2}))
     assert found[5] == pytest.approx(0.2, abs=0.002)
     assert found[0] < TRUTH[0] - 0.1
+
+
+CONTROLS = json.loads((Path(__file__).parents[1] / "reference" / "controls.json").read_text(encoding="utf-8"))
+HABITS = CONTROLS["negative_control_behaviors"]
+
+
+@pytest.mark.parametrize("case", HABITS)
+def test_the_published_simulations_of_habits_agree_with_their_expectation(case):
+    """400 surveys of 1,000 people, of whom a fifth does not comply: mean and s.d. of ρ̂, and the s.d. by formula."""
+    (sizes, habit), (mean, deviation, formula) = case.removesuffix(" balanced").split(" ", 1), HABITS[case]
+    t, k = map(int, sizes.split(","))
+    shows = 1 if habit == "positive" else k / t  # how likely a violation is
+    expected, law = 0.2 * shows * t / k, np.sqrt(0.2 * shows * (1 - 0.2 * shows) / 1000) * t / k
+    assert formula == pytest.approx(np.sqrt(0.2 * (t / k - 0.2) / 1000), abs=5.1e-5)
+    assert mean == pytest.approx(expected, abs=4 * law / 400**0.5)
+    assert deviation == pytest.approx(law, rel=4 / 800**0.5)
+    if habit == "random" and t < 12:  # of twelve all 220 × 220 answers take long
+        names = tuple("abcdefghijkl"[:t])
+        survey = designs.controlled(designs.negative(names, discards=k), truth="lot")
+        found = estimated(survey, [*np.full(t, 1 / t), 0], Behavior(at_random=0.2), n=2_000_000)
+        assert found[-1] == pytest.approx(expected, abs=4 * law / 2000**0.5)
