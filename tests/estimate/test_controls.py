@@ -987,10 +987,11 @@ def test_the_interval_leaves_out_nobody_where_the_test_rejects_and_only_there(se
     assert held >= 0.975
 
 
-def test_an_estimate_above_all_people_excludes_nobody_if_the_test_does():
+@pytest.mark.parametrize("second", [0.457, 0.45])
+def test_an_estimate_above_all_people_excludes_nobody_if_the_test_does(second):
     """Of 60 people 75 of 120 answers tell, of which .457 are expected of those who comply, and half of the others."""
-    masked = designs.crosswise(prevalence=0.457)
-    survey = designs.controlled(masked, truth=("no", "no"), control=[masked, masked])
+    masked = [designs.crosswise(prevalence=chance) for chance in (0.457, second)]
+    survey = designs.controlled(masked[0], truth=("no", "no"), control=masked)
     said = [["same"] * 60, ["different"] * 37 + ["same"] * 23, ["same"] * 22 + ["different"] * 38]
     for weights in (None, [1.0] * 59 + [1.001]):
         people = compliance(survey, survey.tally(tuple(said), weights=weights))
