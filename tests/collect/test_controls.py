@@ -293,7 +293,10 @@ def test_a_design_of_several_samples_goes_from_one_row_to_its_estimate(tmp_path,
         ("double_list(items=4)", "items are the lengths of two lists, such as (4, 4); got 4"),
         (
             "double_list(items=(4, 4))",
-            "double_list(items=(4, 4)) takes two numbers of each person: name the arms '1', '2'",
+            "double_list(items=(4, 4)) takes two numbers of each person: write 1, 2 into naysay_arms of the settings, "
+            "and each list into a row of type integer with a name of its own, with drugs = double_list(items=(4, 4)) "
+            "in bind::naysay_measures, its arm in bind::naysay_arms, and in bind::naysay_range what it counts (arm 1: "
+            "0..5 and 0..4; arm 2: 0..4 and 0..5)",
         ),
         ("controlled(warner(p=0.7), truth='lot')", "with drugs: lot, or drugs: and the category"),
         (
@@ -306,7 +309,15 @@ def test_a_design_of_several_samples_goes_from_one_row_to_its_estimate(tmp_path,
         ),
         (
             "item_count(items=4)",
-            "item_count(items=4) takes a number of each person: name the arms 'control', 'treatment'",
+            "item_count(items=4) takes a number of each person: write control, treatment into naysay_arms of the "
+            "settings, and each list into a row of type integer with a name of its own, with drugs = "
+            "item_count(items=4) in bind::naysay_measures, its arm in bind::naysay_arms, and in bind::naysay_range "
+            "what it counts (arm control: 0..4; arm treatment: 0..5)",
+        ),
+        (
+            "single_sample_count(types=('zero',))",
+            "takes a number of each person: write the list into a row of type integer with a name of its own, with "
+            "drugs = single_sample_count(types=('zero',)) in bind::naysay_measures, and 0..5 in bind::naysay_range",
         ),
         (
             "one_saying(prevalence=1/4, types=3)",
@@ -331,7 +342,7 @@ def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design
         ("text | more | Why? | | | | m", "'bind::naysay_measures': text has no categories"),
         (
             "integer | more | How many? | | | masked | m = item_count(items=3)",
-            "'bind::naysay_measures': integer has no",
+            "'bind::naysay_measures': item_count(items=3) must have one sample for each arm that measures 'm'",
         ),
         ("select_one yes_no | more | You? | | | masked | m = ", "'bind::naysay_measures': cannot read the design ''"),
         (

@@ -160,7 +160,7 @@ def _of_survey(request: RegressOptions) -> Fits:
     asked = measured.asked
     controlled = _at(_beside(request, asked.beside, ()), asked.design, measured.sample)
     naive = None
-    if asked.beside:
+    if asked.beside and not asked.arms:  # arms have several answers to one question
         uncontrolled = measure(replies, question, controls=False)
         design = uncontrolled.asked.design
         naive = _fitted(_at(request, design, uncontrolled.sample), design, uncontrolled.rows.lazy())

@@ -20,6 +20,7 @@ import segno
 
 from naysay import report
 from naysay.collect.questionnaire import Questionnaire, check, in_words, statements, together
+from naysay.collect.questionnaire.arms import counts_only
 from naysay.collect.questionnaire.privacy import private_questions, times
 from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
@@ -204,6 +205,8 @@ class Statement:
             if direct_texts
             else words["all_private"]
         )
+        if count := sum(question.measures is not None and counts_only(question) for question in form.asked):
+            yield words["counts"].format(counts=count)
         if form.arms:
             yield words["arms"].format(arms=len(form.arms))
         if control_count := sum(question.control is not None for question in form.asked):

@@ -19,20 +19,28 @@ from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
 import polars as pl
 
 from naysay import files, privacy
 from naysay.collect.questionnaire import Bin, Choice, Label, Private, Question, Questionnaire, in_words
-from naysay.collect.questionnaire.arms import Measurement, can_fail, controlled, measurements, violates
+from naysay.collect.questionnaire.arms import (
+    Measurement,
+    can_fail,
+    controlled,
+    counts_only,
+    measurements,
+    violates,
+)
 from naysay.collect.questionnaire.kinds import Lot
 from naysay.collect.questionnaire.questionnaire import ARM, truth_column
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.replies import Replies
 from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
+from naysay.design.several import answers_of
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Value, explained
 from naysay.files.codebook import place_of
@@ -123,19 +131,21 @@ class Columns:
     def _measure(self, measurement: Measurement, file_names: Mapping[str, str]) -> Entry:
         """What questions of several arms measure together."""
         by_name = {question.name: question for question in self._form.questions}
-        members = [by_name[column] for column in measurement.columns.values()]
-        question = members[0]
+        members = [by_name[column] for columns in measurement.columns.values() for column in columns]
+        question, is_count = members[0], counts_only(members[0])
         words = self._values(dict(question.lists()).get(question.categories_in, ()))
         for private in (member.privacy for member in members if member.privacy is not None):
             words |= {response: self._text(label) for response, label in private.responses.items()}
         parts = [part for part in measurement.design.parts.values() if part.space.listable]
         names = [
             *map(str, measurement.design.categories),
-            *(str(label) for part in parts for label in part.space.labels),
+            *(str(label) for part in parts for answer in answers_of(part, joint=True) for label in answer.space.labels),
         ]
         asked = _renamed(Asked(measurement.design, arms=measurement.columns), file_names)
         values = _coded_values({name: words.get(name, name) for name in names})
-        return Entry(measurement.name, measurement.name, self._text(question.label), "values", values, asked=asked)
+        label = "" if is_count else self._text(question.label)  # the list of one arm is not what is measured
+        holds: Literal["values", "numbers"] = "numbers" if is_count else "values"
+        return Entry(measurement.name, measurement.name, label, holds, values, asked=asked)
 
     def table(self, replies: Replies) -> pl.DataFrame:
         """Replies as a table of these columns, in their order."""
@@ -239,7 +249,7 @@ def _renamed(asked: Asked, names: Mapping[str, str]) -> Asked:
         level=None if asked.level is None else names[asked.level],
         beside=tuple(names[column] for column in asked.beside),
         sample=tuple(names[column] for column in asked.sample),
-        arms={arm: names[column] for arm, column in asked.arms.items()},
+        arms={arm: tuple(names[column] for column in columns) for arm, columns in asked.arms.items()},
     )
 
 

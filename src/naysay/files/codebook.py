@@ -74,15 +74,16 @@ class Asked:
     sample : tuple of str
         The columns that name the sample of a design of several samples, such as the truth of a control; the names of
         several are joined by "; ".
-    arms : {sample: column}
-        The columns that are the samples, where each stands in a column of its own.
+    arms : {sample: columns}
+        The columns that are the samples, where each stands in a column of its own; several where people gave several
+        answers. The name of a single sample, of all people, is empty.
     """
 
     design: Answerable
     level: str | None = None
     beside: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
-    arms: Mapping[str, str] = field(default_factory=dict)
+    arms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -174,7 +175,7 @@ class Entry:
             labeled_names = tuple("; ".join(label_of.get(piece, piece) for piece in name) for name in pieces)
             design = replace(design, names=labeled_names or design.levels)
         arms = {arm_words(arm): column for arm, column in self.asked.arms.items()}
-        if arms and isinstance(design, Samples):
+        if arms and isinstance(design, Samples) and not design.single:
             design = replace(design, names=tuple(arm_words(str(name)) for name in design.names))
         return replace(self.asked, design=design, arms=arms)
 
@@ -190,7 +191,7 @@ class Entry:
             others = {
                 "beside": list(self.asked.beside),
                 "sample": list(self.asked.sample),
-                "arms": dict(self.asked.arms),
+                "arms": {arm: columns[0] if len(columns) == 1 else columns for arm, columns in self.asked.arms.items()},
             }
             json_fields |= {name: content for name, content in others.items() if content}
         return json_fields
@@ -205,7 +206,11 @@ class Entry:
             from naysay.design import read
 
             beside, sample = (tuple(map(str, node.get(name, ()))) for name in ("beside", "sample"))
-            randomization = Asked(read(node["design"]), node["level"], beside, sample, dict(node.get("arms", {})))
+            arms = {
+                arm: (columns,) if isinstance(columns, str) else tuple(columns)
+                for arm, columns in node.get("arms", {}).items()
+            }
+            randomization = Asked(read(node["design"]), node["level"], beside, sample, arms)
         return cls(
             **plain_fields,
             values=tuple(Value(**value_fields) for value_fields in node["values"]),

@@ -20,8 +20,9 @@ from naysay._values import Floats
 from naysay.collect.questionnaire.kinds import SelectOne
 from naysay.collect.questionnaire.questionnaire import ARM, Entry, Questionnaire, Walk, piped, truth_column
 from naysay.collect.questionnaire.questions import Control, Label, Private, Problem, Question, in_languages
-from naysay.design import Design, Samples, Share, read, relabeled
+from naysay.design import Answerable, Design, Samples, Share, read, relabeled
 from naysay.design.drawing import LIMIT
+from naysay.design.several import answers_of
 from naysay.errors import DataError, DesignError
 from naysay.files import Asked
 
@@ -301,30 +302,34 @@ def _measures(walk: Walk) -> Iterator[Problem]:
         if question.measures is not None:
             members.setdefault(question.measures, []).append((entry, question))
     for measure, asked in members.items():
-        first = asked[0][1]
-        if measure in walk.by_name and measure not in [question.name for _, question in asked]:
+        (head, first), counted = asked[0], [question.name for _, question in asked if counts_only(question)]
+        if measure in walk.by_name and (counted or measure not in [question.name for _, question in asked]):
             message = f"{measure!r} is measured by other questions, and is the name of one"
-            yield Problem("arms", message, "data would mix them up", "rename one", path=f"{asked[0][0].path}.measures")
-        for place, (entry, question) in enumerate(asked):
+            message = f"{measure!r} is what {counted[0]!r} counts, and the name of a question" if counted else message
+            yield Problem("arms", message, "data would mix them up", "rename one", path=f"{head.path}.measures")
+        for place, (entry, question) in enumerate(asked if not counted else ()):
             path = f"{entry.path}.measures"
             if not question.categories_in or question.parts or question.categories != first.categories:
                 message = f"{question.name!r} and {first.name!r} measure {measure!r} and must have the same choices"
                 yield Problem("arms", message, "", "take one list for both", path=path)
-            for other_entry, other in asked[:place]:
+            for other_entry, other in asked[:place] if measure not in walk.whole.measured else ():
                 if not never_together(walk, entry, other_entry):
                     message = f"{question.name!r} and {other.name!r} measure {measure!r} in the same arm"
                     reason = "each person answers it once"
                     yield Problem("arms", message, reason, "write different arms into bind::naysay_arms", path=path)
+        try:
+            _measurement(walk, measure, [question for _, question in asked])
+        except DesignError as error:
+            yield Problem("arms", str(error), path=f"{head.path}.measures")
+            continue
+        if counted:
+            message = f"a count of none or of all statements in {_checks.listing_text(counted)} tells each of them"
+            way_out = "take statements of which hardly anybody has none or all"
+            yield Problem("reveals", message, "it is sent as it is", way_out, "warning", path=f"{head.path}.measures")
     for measure in walk.whole.measured:
         if measure not in members:
             message = f"the design of {measure!r} is there, and no question measures it"
             yield Problem("arms", message, "", "leave the design out", path=f"measured.{measure}")
-    path = f"{next(iter(members.values()))[0][0].path}.measures" if len(members) == 1 else "measured"
-    try:
-        measurements(walk.whole)
-    except DesignError as error:
-        way_out = "ask in each arm what its sample asks, or leave the design of the measure out"
-        yield Problem("arms", str(error), "", way_out, path=path)
 
 
 def controls(walk: Walk) -> Iterator[Problem]:
@@ -492,23 +497,28 @@ def sights(walk: Walk) -> Iterator[Sight]:
         yield Sight(question.name, question.control.of, min(caught))
 
 
+def counts_only(question: Question) -> bool:
+    """Whether people answer with a number that is sent as it is, such as how many statements are true of them."""
+    return question.stored is int and not question.categories
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """What several questions measure together, each in its arm: one design of several samples.
+    """What several questions measure together: one design with a sample for each arm, or one sample of all people.
 
     Parameters
     ----------
     name : str
         Of the measure.
-    design : Samples
-        A sample for each arm, over the responses as they are sent.
-    columns : {arm: question}
-        The question that measures it in each arm.
+    design : Answerable
+        Over the responses as they are sent.
+    columns : {arm: questions}
+        The questions that measure it in each arm, in the order of the design's answers; "" is for all people.
     """
 
     name: str
-    design: Samples
-    columns: Mapping[str, str]
+    design: Answerable
+    columns: Mapping[str, tuple[str, ...]]
 
 
 def measurements(form: Questionnaire) -> dict[str, Measurement]:
@@ -523,45 +533,151 @@ def measurements(form: Questionnaire) -> dict[str, Measurement]:
     DesignError
         A question is drawn by another design than the one for all arms says, or offers levels.
     """
-    walk = Walk(form)
-    members: dict[str, dict[str, Question]] = {}
-    for entry, question in walk.questions():
-        for arm in form.arms if question.measures is not None else ():
-            if arm.name in asked_arms(walk, entry):
-                members.setdefault(str(question.measures), {})[arm.name] = question
-    return {
-        name: Measurement(name, _samples(form, name, asked), {arm: question.name for arm, question in asked.items()})
-        for name, asked in members.items()
+    walk, members = Walk(form), dict[str, list[Question]]()
+    for _, question in walk.questions():
+        if question.measures is not None:
+            members.setdefault(question.measures, []).append(question)
+    measured = {name: _measurement(walk, name, questions) for name, questions in members.items()}
+    return {name: measurement for name, measurement in measured.items() if measurement is not None}
+
+
+def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Measurement | None:
+    """What these questions measure together; None where they are asked in no arm, and have no design."""
+    form = walk.whole
+    of_arm = {
+        arm.name: [q for q in questions if arm.name in asked_arms(walk, walk.by_name[q.name])] for arm in form.arms
     }
-
-
-def _samples(form: Questionnaire, measure: str, asked: Mapping[str, Question]) -> Samples:
-    arm_designs = {}
-    for arm, question in asked.items():
-        private = question.privacy
-        if private is not None and private.levels != (None,):
+    asked = {arm: members for arm, members in of_arm.items() if members}
+    for question in questions:
+        if question.privacy is not None and question.privacy.levels != (None,):
             raise DesignError(f"{question.name!r} measures {measure!r} beside other arms and must offer no levels")
-        arm_designs[arm] = designs.direct(question.categories) if private is None else private.channels[0][1]
+        if counts_only(question) and measure not in form.measured:
+            raise DesignError(
+                f"{question.name!r} is answered with a number, and no row says by which design that is {measure!r}: "
+                f"write {measure} = item_count(items=4), or another one that counts, into bind::naysay_measures"
+            )
     if measure not in form.measured:
-        return designs.samples(arm_designs)
-    stacked = read(form.measured[measure])
-    if not isinstance(stacked, Samples) or len(stacked.levels) != len(arm_designs):
-        raise DesignError(f"the design of {measure!r} must have one sample for each of {len(arm_designs)} arms")
-    if tuple(map(str, stacked.categories)) != next(iter(asked.values())).categories:
-        raise DesignError(f"the design of {measure!r} must be about the choices of its questions, in their order")
-    parts = {}
-    for (arm, fielded), part in zip(arm_designs.items(), stacked.parts.values(), strict=True):
-        for place, share in enumerate(stacked.shares):
-            cells = part.matrix[:, [stacked.cells.index(cell) for cell in share.of]]
-            if len(cells) != len(fielded.matrix) or _distance(cells, fielded.matrix[:, place]) > 1e-6:
+        if not asked:
+            return None
+        design: Answerable = designs.samples({arm: _asked_as(members[0]) for arm, members in asked.items()})
+    else:
+        stacked = read(form.measured[measure])
+        if stacked.offer.assigned_by == "nobody":
+            if any(members != list(questions) for members in asked.values()):
                 raise DesignError(
-                    f"{asked[arm].name!r} is drawn by another design than {stacked.name or 'that'} of {measure!r} says"
+                    f"the same people must answer all that measures {measure!r} by {stacked.name}: write the same arms "
+                    "into bind::naysay_arms of these rows, or none"
                 )
-        renamed = dict(zip(map(str, part.space.labels), map(str, fielded.space.labels), strict=True))
-        parts[arm] = relabeled(part, renamed)  # the same responses, as they are sent
+            asked = {"": list(questions)}
+        design = _samples(stacked, measure, asked, _parts(stacked, measure, asked))
+    return Measurement(measure, design, {arm: tuple(q.name for q in members) for arm, members in asked.items()})
 
+
+def _asked_as(question: Question) -> Design:
+    """The design of what is sent."""
+    return designs.direct(question.categories) if question.privacy is None else question.privacy.channels[0][1]
+
+
+def _parts(stacked: Answerable, measure: str, asked: Mapping[str, Sequence[Question]]) -> dict[str, Design]:
+    """The sample of each arm: of its name where arms are called as samples are, otherwise in the order of the arms."""
+    parts, names = list(stacked.parts.values()), _checks.listing_text(map(str, stacked.levels))
+    if "" in asked:
+        return {"": parts[0]}
+    if not isinstance(stacked, Samples) or len(asked) != len(parts):
+        arms = _checks.listing_text(asked) if asked else "none"
+        raise DesignError(
+            f"{stacked.name or 'its design'} must have one sample for each arm that measures {measure!r}; samples are "
+            f"{names}, and arms {arms}: name as many in naysay_arms of the settings, and write one into "
+            "bind::naysay_arms of each row"
+        )
+    by_name = dict(zip(map(str, stacked.levels), parts, strict=True))
+    if by_name.keys() == asked.keys():
+        return {arm: by_name[arm] for arm in asked}
+    if _is_count(parts[0], stacked) and len({part.space for part in parts}) < len(parts):
+        raise DesignError(
+            f"the arms of {stacked.name} must be called {names}, since two of them count to the same number; "
+            f"got {_checks.listing_text(asked)}"
+        )
+    return dict(zip(asked, parts, strict=True))
+
+
+def _is_count(answer: Design, stacked: Answerable) -> bool:
+    """Whether people answer with a number, and not with a category that is called by one."""
+    first = answers_of(answer, joint=True)[0].space.labels[0]
+    return isinstance(first, int) and first not in stacked.categories
+
+
+def _check_count(question: Question, answer: Design, said: str) -> None:
+    """Raise unless a question is answered with the numbers of a design."""
+    low, high = answer.space.labels[0], answer.space.labels[-1]
+    if not counts_only(question):
+        raise DesignError(
+            f"{question.name!r} must be a direct number, since {said} counts: ask with integer, and write "
+            f"{low}..{high} into bind::naysay_range"
+        )
+    ends = getattr(question, "low", None), getattr(question, "high", None)
+    if ends != (low, high):
+        raise DesignError(
+            f"{question.name!r} must count from {low} to {high}, as {said} does: write {low}..{high} into "
+            "bind::naysay_range"
+        )
+
+
+def _samples(
+    stacked: Answerable, measure: str, asked: Mapping[str, Sequence[Question]], part_of: Mapping[str, Design]
+) -> Answerable:
+    """The design of a measure over the responses as they are sent, after checking that the questions are of it."""
+    parts: dict[Any, Design] = {}
+    arms_of = {
+        q.name: [arm for arm, members in asked.items() if q in members] for q in itertools.chain(*asked.values())
+    }
+    for arm, part in part_of.items():
+        answers, questions, renamed = answers_of(part, joint=True), asked[arm], dict[str, str]()
+        said = f"{stacked.name or 'the design'}{f' in arm {arm!r}' if arm else ''}"
+        if len(answers) != len(questions):
+            raise DesignError(
+                f"{said} takes {len(answers)} answer{'s' * (len(answers) > 1)} of a person, and {measure!r} is "
+                f"measured by {_checks.listing_text(q.name for q in questions)}: write one row for each answer"
+            )
+        for question, answer in zip(questions, answers, strict=True):
+            if _is_count(answer, stacked):
+                _check_count(question, answer, said)
+                if len(arms_of[question.name]) > 1:
+                    raise DesignError(
+                        f"{question.name!r} is asked in arms {_checks.listing_text(arms_of[question.name])}, which "
+                        "count different lists: write one into bind::naysay_arms, and a row for each list"
+                    )
+                continue
+            if counts_only(question):
+                labels = _checks.listing_text(answer.space.labels)
+                raise DesignError(
+                    f"{question.name!r} is answered with a number, and {said} with {labels}: ask with select_one"
+                )
+            if tuple(map(str, stacked.categories)) != question.categories:
+                raise DesignError(
+                    f"the design of {measure!r} must be about the choices of its questions, in their order"
+                )
+            if len(answers) > 1 and question.privacy is not None and question.privacy.modes != ("hand",):
+                raise DesignError(
+                    f"{question.name!r} is one of {len(answers)} answers of a person to one question, and the device "
+                    "draws once: write hand into bind::naysay_mode"
+                )
+            fielded = _asked_as(question)
+            for place, share in enumerate(stacked.shares):
+                cells = answer.matrix[:, [stacked.cells.index(cell) for cell in share.of]]
+                if len(cells) != len(fielded.matrix) or _distance(cells, fielded.matrix[:, place]) > 1e-6:
+                    raise DesignError(
+                        f"{question.name!r} is drawn by another design than {stacked.name or 'that'} of {measure!r} "
+                        "says: ask in each arm what its sample asks, or leave the design of the measure out"
+                    )
+            renamed |= zip(map(str, answer.space.labels), map(str, fielded.space.labels), strict=True)
+        parts[arm or None] = relabeled(part, renamed).channel()  # the same responses, as they are sent
+
+    if not isinstance(stacked, Samples):
+        return parts[None]
     if not stacked.structure.finer:  # responses that are called as categories are would rename these in one arm only
-        return replace(designs.samples(arm_designs), name=stacked.name, notes=stacked.notes)
+        of_arm = {arm: _asked_as(members[0]) for arm, members in asked.items()}
+        return replace(designs.samples(of_arm), name=stacked.name, notes=stacked.notes)
 
     def of_cells(shares: Sequence[Share]) -> list[Share]:
         """Shares of cells under their new names: a cell that is called as a response was renamed with it."""

@@ -24,6 +24,7 @@ from naysay.collect.questionnaire.arms import innocuous_of
 from naysay.collect.questionnaire.privacy import assumes_prevalence, by_hand_design, way_by_hand
 from naysay.collect.questionnaire.questions import Label, Private, in_languages
 from naysay.design import Answerable, Both, Design, read
+from naysay.design.several import answers_of
 from naysay.designs import FAMILIES
 from naysay.errors import DesignError
 from naysay.responses import Labels
@@ -302,6 +303,28 @@ _WORDS = {
 _SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
 
 
+def measured_form(categories: Sequence[str], design: str) -> dict[str, Any]:
+    """The JSON of the design that a cell gives to a measure; for people who count, about yes and no.
+
+    Examples
+    --------
+    >>> measured_form((), "item_count(items=4)")["design"]["kind"]
+    'samples'
+    """
+    text = design.strip()
+    measured = read(text) if text.startswith("{") else designs.parse(text, categories=tuple(categories) or None)
+    return dict(json.loads(measured.to_json()))
+
+
+def written_measured(categories: Sequence[str], form: dict[str, Any]) -> str:
+    """The design of a measure as `measured_form` reads it: its name, or its JSON where no name says the same."""
+    name = read(form).name
+    try:
+        return name if measured_form(categories, name) == form else json.dumps(form, ensure_ascii=False)
+    except DesignError:
+        return json.dumps(form, ensure_ascii=False)
+
+
 def stacked_offer(categories: Sequence[str], design: str) -> Answerable | None:
     """The design of several samples, or with cells of its own, that a cell asks for; None for any other cell.
 
@@ -350,7 +373,7 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
     if len(pairs[0]) == 2 and not is_anchored:
         raise DesignError(_two_answers(offer, name, pairs[0]))
     if is_anchored:
-        asked, anchor = (_by_people(part, complying, offer) for part in pairs[0])
+        asked, anchor = (_by_people(part, complying, offer, name) for part in pairs[0])
         truth = {"of": name, "truth": {"category": str(offer.categories[-1])}}
         control = {**item, "name": f"{name}_control", "control": truth, "label": {}, "hint": {}}
         question = item | {"private": private_form(asked, innocuous)}
@@ -365,7 +388,7 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
     for arm_name, (part, *_) in zip(arm_names, pairs, strict=True):
         fields: dict[str, Any] = {"name": f"{name}_{arm_name}", "arms": [arm_name], "measures": name}
         if not np.array_equal(part.matrix[:, complying], np.eye(len(complying))):  # else the arm is asked directly
-            fields["private"] = private_form(_by_people(part, complying, offer), innocuous)
+            fields["private"] = private_form(_by_people(part, complying, offer, name), innocuous)
         items.append(item | fields)
     form["arms"], form["measured"] = arm_forms, form.get("measured", {}) | {name: stacked_form}
     return items
@@ -374,16 +397,34 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
 def _two_answers(offer: Answerable, name: str, pair: Sequence[Design]) -> str:
     """Why one row cannot ask two answers of a person, and how they are asked."""
     if not offer.offer.measures_compliance:
-        return f"{offer.name} takes two numbers of each person: {_as_a_file(offer)}"
+        return f"{offer.name} takes two numbers of each person: {_as_counts(offer, name)}"
     if pair[0] == pair[1]:
         return (
             f"{offer.name} asks one question twice, and the page sends one draw for a question, since two would tell "
             f"more of the answer: write the design of the question here, and a control in a row of its own, with "
-            f"{name}: lot in bind::naysay_control; it shows as much with fewer people"
+            f"{name}: lot in bind::naysay_control; it shows as much with fewer people (or write the question into two "
+            f"rows, each with its design, hand in bind::naysay_mode, another innocuous question, and {name} = "
+            f"{offer.name} in bind::naysay_measures)"
         )
     return (
         f"{offer.name} takes two answers: the page draws once for a question, and asks a control in a row of its "
         f"own, with {name}: lot, or {name}: and the category that is true of all, in bind::naysay_control"
+    )
+
+
+def _as_counts(offer: Answerable, name: str) -> str:
+    """How a design is fielded whose people say how many statements are true: in rows of whole numbers."""
+    ranges = {
+        level: " and ".join(f"{answer.space.labels[0]}..{answer.space.labels[-1]}" for answer in answers_of(part))
+        for level, part in offer.parts.items()
+    }
+    in_row = f"a row of type integer with a name of its own, with {name} = {offer.name} in bind::naysay_measures"
+    if None in ranges:
+        return f"write the list into {in_row}, and {ranges[None]} in bind::naysay_range"
+    rows = "; ".join(f"arm {arm}: {text}" for arm, text in ranges.items())
+    return (
+        f"write {', '.join(map(str, ranges))} into naysay_arms of the settings, and each list into {in_row}, its arm "
+        f"in bind::naysay_arms, and in bind::naysay_range what it counts ({rows})"
     )
 
 
@@ -395,11 +436,11 @@ def _as_a_file(offer: Answerable) -> str:
     )
 
 
-def _by_people(part: Design, complying: Sequence[int], offer: Answerable) -> Design:
+def _by_people(part: Design, complying: Sequence[int], offer: Answerable, name: str) -> Design:
     """What people who comply are asked in one sample: the plain design of two categories with these chances."""
     weights = part.integers(part.space.listing()) if part.space.size == 2 and len(complying) == 2 else None
     if weights is None and isinstance(part.space, Labels) and isinstance(part.space.labels[0], int):
-        raise DesignError(f"{offer.name} takes a number of each person: {_as_a_file(offer)}")
+        raise DesignError(f"{offer.name} takes a number of each person: {_as_counts(offer, name)}")
     if weights is None:
         raise DesignError(
             f"the page asks designs of two categories and two responses in arms, and {offer.name} has others "

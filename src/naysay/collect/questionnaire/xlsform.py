@@ -8,7 +8,6 @@ x.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from naysay.collect.questionnaire.offers import (
     reads_as_design,
     stacked_items,
     written_carried,
+    written_measured,
     written_private,
 )
 from naysay.collect.questionnaire.questionnaire import TEXTS, Group, Item, Questionnaire, truth_column
@@ -506,7 +506,7 @@ class _Writer:
                 if item.measures is not None:
                     stacked = form.measured.get(item.measures) if item.measures not in self.measures else None
                     self.measures.add(item.measures)
-                    design_text = "" if stacked is None else f" = {json.dumps(stacked, ensure_ascii=False)}"
+                    design_text = "" if stacked is None else f" = {written_measured(item.categories, stacked)}"
                     question_cells["measures"] = item.measures + design_text
                 if item.control is not None:
                     question_cells["control"] = written_control(item.control)

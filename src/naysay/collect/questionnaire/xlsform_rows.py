@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from naysay import _checks, designs
+from naysay import _checks
 from naysay.collect.questionnaire.arms import control_of
 from naysay.collect.questionnaire.expressions import parse_expression
 from naysay.collect.questionnaire.kinds import (
@@ -32,6 +32,7 @@ from naysay.collect.questionnaire.offers import (
     SENT_PLAINLY,
     bins_of,
     carried_out,
+    measured_form,
     private_of,
     sink_words,
     stacked_offer,
@@ -260,7 +261,7 @@ class Row:
         category_names = [category["name"] for category in item.get(kind.categories_in, ())]
         for blamed_column, needs in (
             ("naysay_control", not kind.categories_in),
-            ("naysay_measures", not category_names),
+            ("naysay_measures", not category_names and kind.stored is not int),
         ):
             if needs and self.text(blamed_column):
                 message = f"{item['kind']} has no categories{' without bins' if kind.categories_in else ''}"
@@ -272,9 +273,9 @@ class Row:
                 fields["control"] = control_of(self.text(blamed_column))
             blamed_column = "naysay_measures"
             if equals:
-                names = kind.categories_of(category_names)
-                stacked = json.loads(designs.parse(design_text, categories=names).to_json())
-                self.workbook.draft.form.setdefault("measured", {})[measure] = stacked
+                stacked = measured_form(kind.categories_of(category_names), design_text)
+                if self.workbook.draft.form.setdefault("measured", {}).setdefault(measure, stacked) != stacked:
+                    raise DesignError(f"{measure!r} has another design in a row before: write it into one of them")
         except (DataError, DesignError) as error:
             self.problem(blamed_column, str(error))
         return fields

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -91,13 +92,28 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
             raise DataError(
                 f"{ARM!r} is what lot has drawn, and {question!r} is read from all arms; name another column"
             )
-        arm_column, answer_columns = pl.col(ARM), list(dict.fromkeys(arms.columns.values()))
-        answers = pl.coalesce(pl.when(arm_column == arm).then(pl.col(column)) for arm, column in arms.columns.items())
+        answers = range(len(next(iter(arms.columns.values()))))  # of each person
+        names = [question if place == 0 else f"{question} {place + 1}" for place in answers]
+        in_arm = {arm: pl.col(ARM) == arm if arm else pl.lit(value=True) for arm in arms.columns}
         rows = rows.with_columns(
-            answers.alias(question),
-            pl.when(pl.any_horizontal(pl.col(answer_columns).is_not_null())).then(arm_column).alias(sample),
+            pl.coalesce(
+                pl.when(in_arm[arm]).then(pl.col(columns[place])) for arm, columns in arms.columns.items()
+            ).alias(names[place])
+            for place in answers
         )
-        return Measure(rows, Asked(arms.design, arms=arms.columns), sample)
+        is_whole = pl.all_horizontal(pl.col(names).is_not_null())  # one answer of two is none
+        rows = rows.with_columns(
+            *(pl.when(is_whole).then(pl.col(name)).alias(name) for name in names),
+            (  # whoever stands in another arm has no answer, and needs the name of some sample
+                pl.when(pl.col(ARM).is_in(list(in_arm))).then(pl.col(ARM)).otherwise(pl.lit(next(iter(in_arm))))
+                if form.arms and "" not in in_arm
+                else pl.lit("")
+            ).alias(sample),
+        )
+        beside_first = tuple(names[1:])
+        return Measure(
+            rows, Asked(arms.design, beside=beside_first, arms=arms.columns), None if "" in in_arm else sample
+        )
     plain = Asked(replies.private[question], replies.level_of(question))
     entry = Columns(replies.published).book.columns[question]
     asked = entry.asked
@@ -105,7 +121,10 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
         return Measure(rows, plain, plain.level)
     answered = pl.col(question).is_not_null()  # else the answer to a control would count without the question
     rows = rows.with_columns(pl.when(answered).then(pl.col(column)).alias(column) for column in asked.beside)
-    read_from = [(ARM, *measures[name].columns.values()) if name in measures else (name,) for name in beside]
+    arm_columns = [ARM] if form.arms else []
+    read_from = [
+        (*arm_columns, *chain(*measures[name].columns.values())) if name in measures else (name,) for name in beside
+    ]
     beside = list(dict.fromkeys(column for columns in read_from for column in columns if column != question))
     counted = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
     hidden = [name for name in (f"{column}_level" for column in asked.beside) if name in rows.columns]
@@ -261,13 +280,15 @@ class Answered:
         text_columns = [name for name in (column, *randomization.columns, by) if name is not None]
         if randomization.arms:
             text_columns = [name for name in (column, _ARM, by) if name is not None]
-            counted_cells = self._arm_cells(column, randomization.arms, by, least)
+            counted_cells, answer_columns = self._arm_cells(column, randomization, by, least)
+            text_columns[:1] = answer_columns
         else:
-            counted_cells = self._cells(text_columns, column, by, least)
+            counted_cells, answer_columns = self._cells(text_columns, [column], by, least), [column]
         if (
             randomization.beside
         ):  # intervals by moments need both answers of a person, and the table of an export has both
             counted_cells = counted_cells.drop_nulls([column, *randomization.columns])
+            answer_columns += randomization.beside
         if least > 1 and not counted_cells.height:
             return {}
         text_frame = files.as_text(counted_cells.lazy(), text_columns)
@@ -275,9 +296,9 @@ class Answered:
             text_frame = _with_sample(text_frame, randomization)
         tally_or_groups = randomization.design.tally(
             text_frame,
-            [column, *randomization.beside] if randomization.beside else column,
+            answer_columns if len(answer_columns) > 1 else column,
             level=randomization.level,
-            sample=_ARM if randomization.arms or randomization.sample else None,
+            sample=_ARM if randomization.sample or any(randomization.arms) else None,
             by=by,
             count=COUNT,
         )
@@ -296,28 +317,36 @@ class Answered:
                 group_fits[group] = self.cautioned(fit)
         return group_fits
 
-    def _corrected(self, arms: Mapping[str, str], _: object) -> dict[str, Estimate]:
+    def _corrected(self, arms: Mapping[str, tuple[str, ...]], _: object) -> dict[str, Estimate]:
         """The estimate of each arm whose question has controls that count, by moments."""
         fits = {}
-        for arm, column in arms.items():
+        for arm, (column, *_) in arms.items():
             asked = self.book.columns[column].asked if column in self.book.columns else None
             if asked is not None and asked.beside:
                 with suppress(NaysayError):  # the results of the question itself say why there is none
                     fits[arm] = self.estimates(column, estimator="moments")[None]
         return fits
 
-    def _arm_cells(self, measure: str, arms: Mapping[str, str], by: str | None, least: int) -> pl.DataFrame:
-        """The counted answers of all arms in one column, each beside its arm."""
+    def _arm_cells(self, measure: str, asked: Asked, by: str | None, least: int) -> tuple[pl.DataFrame, list[str]]:
+        """The counted answers of all arms in one column, or one for each answer of a person, each beside its arm.
+
+        Where no arm alone tells the shares, groups need so many answers in each.
+        """
         import polars as pl  # late: help needs no tables
 
-        arm_frames = []
-        arm_of_column = {column: arm for arm, column in reversed(list(arms.items()))}  # two may ask one question
-        for column, arm in arm_of_column.items():
-            column_names = [name for name in (column, by) if name is not None]
-            arm_cells = self._cells(column_names, column, by, least).filter(pl.col(column).is_not_null())
-            arm_frames.append(arm_cells.select(pl.col(column).alias(measure), *column_names[1:], COUNT,
-                                               pl.lit(arm).alias(_ARM)))  # fmt: skip
-        return pl.concat(arm_frames)
+        arm_frames, names = [], [measure]
+        arms = reversed(list(asked.arms.items()))
+        arm_of_columns = {columns: arm for arm, columns in arms}  # two may ask one question
+        beside = [by] if by is not None else []
+        for columns, arm in arm_of_columns.items():
+            names = [measure, *(f"{measure} {place}" for place in range(2, len(columns) + 1))]
+            arm_cells = self._cells([*columns, *beside], columns, by, least).drop_nulls(columns)
+            answers = (pl.col(column).alias(name) for column, name in zip(columns, names, strict=True))
+            arm_frames.append(arm_cells.select(*answers, *beside, COUNT, pl.lit(arm).alias(_ARM)))
+        whole = pl.concat(arm_frames)
+        if by is not None and least > 1 and asked.design.structure.finer:
+            whole = whole.filter(pl.col(_ARM).n_unique().over(by) == len(arm_frames))
+        return whole, names
 
     def plain_summaries(
         self, column: str, by: str | None, confidence: float, *, least: int = 1
@@ -326,7 +355,7 @@ class Answered:
         self.check_groups(by)
         entry, group_summaries = self.entry(column), {}
         column_names = [column_name for column_name in (column, by) if column_name is not None]
-        counted_cells = self._cells(column_names, column, by, least)
+        counted_cells = self._cells(column_names, [column], by, least)
         if entry.strata and by is None:
             summary = self._of(entry, counted_cells, confidence)
             if isinstance(summary, Shares):
@@ -348,19 +377,19 @@ class Answered:
         """How many people answered a question."""
         asked = self.book.columns[column].asked
         if asked is not None and asked.arms:
-            return sum(map(self.answers, set(asked.arms.values())))
+            return sum(int(self.cells.of(*each).drop_nulls()[COUNT].sum()) for each in set(asked.arms.values()))
         column_cells = self.cells.of(column)
         return int(column_cells.filter(column_cells[column].is_not_null())[COUNT].sum())
 
-    def _cells(self, columns: Sequence[str], column: str, by: str | None, least: int) -> pl.DataFrame:
-        """The counted answers, without groups in which fewer answered."""
+    def _cells(self, columns: Sequence[str], answers: Sequence[str], by: str | None, least: int) -> pl.DataFrame:
+        """The counted answers, without groups in which fewer gave these answers."""
         import polars as pl  # late: help needs no tables
 
         column_cells = self.cells.of(*dict.fromkeys(columns))
         if by is None or least <= 1:
             return column_cells
-        group_answers = pl.when(pl.col(column).is_not_null()).then(COUNT).otherwise(0).sum().over(by)
-        return column_cells.filter(group_answers >= least)
+        is_answered = pl.all_horizontal(pl.col(answers).is_not_null())
+        return column_cells.filter(pl.when(is_answered).then(COUNT).otherwise(0).sum().over(by) >= least)
 
     def _of(self, entry: Entry, cells: pl.DataFrame, confidence: float) -> Plain:
         import polars as pl
@@ -444,7 +473,9 @@ def of_export(
         file_columns = frame.collect_schema().names()
         file_entries = tuple(entry for entry in book.entries if entry.column in file_columns)
         asked_entries = [entry.asked for entry in (*file_entries, *book.measures) if entry.asked is not None]
-        beside_columns = {column for asked in asked_entries for column in (*asked.columns, *asked.arms.values())}
+        beside_columns = {
+            column for asked in asked_entries for column in (*asked.columns, *chain(*asked.arms.values()))
+        }
         beside_columns |= {entry.strata for entry in file_entries}
         column_names = [name for name in file_columns if not columns or name in (*columns, *beside_columns, book.count)]
         table = frame.select(column_names).collect()
@@ -507,8 +538,8 @@ def gathered(
         arms = tuple(
             arm if answered.names else arm_words(arm)
             for measure in answered.book.measures
-            for arm, arm_column in (measure.asked.arms.items() if measure.asked else ())
-            if column in (measure.column, arm_column)
+            for arm, arm_columns in (measure.asked.arms.items() if measure.asked else ())
+            if arm and column in (measure.column, *arm_columns)
         )
         if not answered.cells.replies or not answered.answers(column):
             yield ColumnResult(entry, column_title, None, {}, arms=arms)

@@ -64,15 +64,23 @@ class Counting:
             _Spec(level_column, "", by_day=True, columns=(level_column,)) for level_column in sorted(level_columns)
         ]
         beside_columns = level_columns | controls_of(book)
-        for entry in book.entries:
-            if entry.column in beside_columns or (entry.asked is None and entry.holds in ("days", "texts")):
-                continue
-            spec_columns = (entry.column, *(() if entry.asked is None else entry.asked.columns))
-            specs.append(_Spec(entry.column, "", by_day=False, columns=spec_columns))
+        counted = {
+            entry.column: (entry.column, *(() if entry.asked is None else entry.asked.columns))
+            for entry in book.entries
+            if entry.column not in beside_columns and (entry.asked is not None or entry.holds not in ("days", "texts"))
+        }
+        counted |= {
+            f"{entry.column} {arm}": columns  # the answers of one person, together
+            for entry in book.measures
+            for arm, columns in (entry.asked.arms if entry.asked else {}).items()
+            if len(columns) > 1
+        }
+        for name, spec_columns in counted.items():
+            specs.append(_Spec(name, "", by_day=False, columns=spec_columns))
             specs += [
-                _Spec(entry.column, group_column, by_day=False, columns=(*spec_columns, group_column))
+                _Spec(name, group_column, by_day=False, columns=(*spec_columns, group_column))
                 for group_column in groupable(book)
-                if group_column != entry.column
+                if group_column != name
             ]
         return tuple(specs)
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,10 @@ def fragment(
 def _repeated_notes(results: Iterable[ColumnResult]) -> Iterator[str]:
     """What answers that are repeated or dishonest can do to the shares of an open survey, at most."""
     share = REPEATED[0]
-    moves = [move for result in results if result.whole is not None and (move := reach(result)[share]) is not None]
+    answered = [result for result in results if result.whole is not None]
+    moves = [move for result in answered if (move := reach(result)[share]) is not None]
+    if any(result.entry.asked is not None and reach(result)[share] is None for result in answered):
+        moves = []  # that of arms depends on their sizes, and may be the largest
     yield "Anyone who has the link can answer any number of times." + (
         f" If {share * 100:.0f} in 100 replies were repeated or dishonest, a share here could move by up to "
         f"{points_text(max(moves))} (computed by moments)."
@@ -188,7 +191,7 @@ def section(
     `titles` says what the question of the groups is called, by its column.
     """
     wording = _wording(result)
-    kind = "Sent as it is" if result.entry.asked is None else "Private"
+    kind = "Private" if _is_private(answered, result.entry) else "Sent as it is"
     if result.problem or result.whole is None:
         empty_text = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
         return Section(wording, _p(result.problem or empty_text), kind=kind)
@@ -196,6 +199,14 @@ def section(
     if by is not None and by != result.entry.column:
         html_parts += _groups(result, (titles or {}).get(by, by), least, options, hidden=hidden)
     return Section(finding(result, options), "".join(html_parts), wording, kind)
+
+
+def _is_private(answered: Answered, entry: Entry) -> bool:
+    """Whether chance had a part in what was sent, in some arm at least where arms are read together."""
+    if entry.asked is None or not entry.asked.arms:
+        return entry.asked is not None
+    columns = set(chain(*entry.asked.arms.values()))
+    return any(other.asked is not None for other in answered.book.entries if other.column in columns)
 
 
 def _wording(result: ColumnResult) -> str:
@@ -310,6 +321,8 @@ def _counts(summary: Shares, names: Sequence[str], title: str) -> Table:
 
 def _sent(result: ColumnResult) -> str:
     """The method, in words: what was sent in place of answers."""
+    if result.entry.asked is not None and result.entry.holds == "numbers":
+        return "people sent their counts as they are; the shares are computed from all of them"
     if result.entry.asked is not None and result.entry.asked.arms:
         return "the arms are read together; where chance had a part in what was sent, the shares are corrected for it"
     said = re.split("[:,]", result.entry.meaning)[0]

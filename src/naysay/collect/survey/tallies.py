@@ -38,12 +38,14 @@ def cautioned(fit: Estimate, *, invites: bool = False) -> Estimate:
     """
     if invites:
         return fit
+    points = _points([fit.design])
     caution_text = (
-        f"{OPEN_LINK}: of every 100 answers, a single one that is repeated or dishonest moves a share by up to"
+        "of every 100 answers, a single one that is repeated or dishonest moves a share by up to "
+        f"{_points_text(points)}"
+        if points
+        else "repeated or dishonest answers move the shares"  # by how much depends on the sizes of the arms
     )
-    return replace(
-        fit, warnings=(*fit.warnings, StatisticalWarning(f"{caution_text} {_points_text(_points([fit.design]))}"))
-    )
+    return replace(fit, warnings=(*fit.warnings, StatisticalWarning(f"{OPEN_LINK}: {caution_text}")))
 
 
 def moved_points_text(questionnaire: Questionnaire) -> str:
