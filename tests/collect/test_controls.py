@@ -208,6 +208,16 @@ def test_nobody_is_asked_something_because_they_failed(tmp_path):
         club(tmp_path, relevant="selected(sent(${vote_control}), 'red')")
 
 
+def test_nothing_between_a_question_and_its_control_refers_to_it_for_lot_may_ask_it_last(tmp_path):
+    """Else half of the respondents pass what they would be asked, and are stopped before they can send."""
+    lines = SHEET.format(truth="lot", label="", relevant="", design="negative()").lstrip().splitlines()
+    for place, is_refused in ((4, True), (5, False)):
+        rows = [*lines[:place], "| | text | more | Why not? | | | sent(${vote}) = 'red' |", *lines[place:]]
+        (tmp_path / "q.md").write_text("\n".join(rows), encoding="utf-8")
+        told = [problem.message for problem in questionnaire.examine(tmp_path / "q.md").problems]
+        assert ("${vote} must be asked before; lot may put it later" in told) == is_refused
+
+
 @pytest.mark.parametrize(
     ("design", "is_shuffled"),
     [
@@ -542,24 +552,26 @@ def test_what_arms_measure_is_crossed_and_regressed_as_one_question(tmp_path, cl
 
 
 def test_arms_are_held_against_the_lot_within_strata_in_results_export_and_command(tmp_path, client, capsys):
-    """In the north two of three are masked, as the lot says; in the south the masked arm lost people."""
+    """In the north two of three are masked, as the lot says; in the south the masked arm lost people. Ten are shown."""
     sheet = tmp_path / "drugs.md"
     sheet.write_text(STRATA.lstrip(), encoding="utf-8")
     form = questionnaire.load(sheet)
-    sizes = {("north", "masked"): 200, ("north", "direct"): 100, ("south", "masked"): 90, ("south", "direct"): 110,
-             ("west", "direct"): 5}  # fmt: skip
+    sizes = {("east", "masked"): 10, ("north", "masked"): 200, ("north", "direct"): 100, ("south", "masked"): 90,
+             ("south", "direct"): 110, ("west", "direct"): 9}  # fmt: skip
     rows = [
         {"region": region, "arm": arm, arm: "yes"} for (region, arm), people in sizes.items() for _ in range(people)
     ]
     store = stored(tmp_path, client, form, rows, name="naysay.db")
     answered = of_database(store.replies("drugs"), names=True, language=None)
     lot = answered.plain_summaries("arm", None, 0.95)[None].lot
-    assert {region: test.counts for region, test in lot.within.items()} == {"north": (200, 100), "south": (90, 110)}
+    assert {region: test.counts for region, test in lot.within.items()} == {
+        "east": (10, 0), "north": (200, 100), "south": (90, 110),
+    }  # fmt: skip
     assert lot.within["north"].p_value == pytest.approx(1)
     in_words = "North: masked 200, direct 100, p = 1; South: masked 90, direct 110, p = "
     shown = page(store, "drugs")
     assert in_words in shown
-    assert "5 people are in none of these" in shown
+    assert "9 people are in none of these" in shown
     share(store, "drugs", by="region", least=5)
     in_steps = shared_page(store, "drugs")
     assert "exact binomial test" in in_steps
@@ -685,6 +697,7 @@ STRATA = """
 | | list_name | name | label::English (en) |
 | | yes_no | yes | Yes |
 | | yes_no | no | No |
+| | region | east | East |
 | | region | north | North |
 | | region | south | South |
 | | region | west | West |

@@ -129,18 +129,19 @@ def of_node(cases):
     return json.loads(done.stdout)
 
 
-def test_all_orders_places_and_truths_come_equally_often_and_a_truth_leaves_with_its_control_only():
+def test_arms_come_by_their_shares_all_else_equally_often_and_a_truth_leaves_with_its_control_only():
     """Whoever ticks the first box else names some categories more often, and who knows the lot knows the control."""
     choices = [{"name": name} for name in "abc"]
     control = {"name": "check", "kind": "select_one", "choices": choices, "order": "reversed"}
     control |= {"control": {"of": "vote", "truth": {"lot": True}}}
     vote = {"name": "vote", "kind": "select_one", "choices": choices, "order": "shuffled"}
-    asked = {"arms": [], "items": [vote, control]}
-    drawn = {"arm": None, "truths": {"check": "b"}, "orders": {}, "places": {}}
+    asked = {"arms": [{"name": "x", "share": 1}, {"name": "y", "share": 3}], "items": [vote, control]}
+    drawn = {"arm": "x", "truths": {"check": "b"}, "orders": {}, "places": {}}
     sent = [{"drawn": drawn, "questionnaire": asked, "asked": is_asked} for is_asked in (True, False)]
     times = 6_000
     [draws, *truths] = of_node([{"times": times, "questionnaire": asked}, *sent])
     assert truths == ["b", None]
+    assert abs(sum(draw["arm"] == "y" for draw in draws) - times * 3 / 4) < 5 * (times * 3 / 16) ** 0.5
     for kind, name, outcomes in (("orders", "vote", 6), ("orders", "check", 2), ("places", "vote", 2),
                                  ("truths", "check", 3)):  # fmt: skip
         counts = Counter(str(draw[kind][name]) for draw in draws)

@@ -467,6 +467,10 @@ class Walk:
         self.entries: list[Entry] = []
         self._enter(questionnaire.items, "items")
         self.by_name = {entry.item.name: entry for entry in self.entries}
+        self._shared_places: dict[str, list[str]] = {}  # of a question and its controls
+        for _, question in self.questions():
+            if question.control is not None:
+                self._shared_places.setdefault(question.control.of, [question.control.of]).append(question.name)
         self.texts = [*_texts(questionnaire), *(shown_text for entry in self.entries for shown_text in _within(entry))]
 
     def _enter(self, items: Sequence[Item], path: str) -> None:
@@ -484,6 +488,15 @@ class Walk:
     def around(self, entry: Entry) -> Iterator[Entry]:
         """The groups in which an item stands, the outermost first."""
         return (group for group in self.entries if group.order < entry.order <= group.last)
+
+    def precedes(self, first: Entry, second: Entry) -> bool:
+        """Whether an item is asked first whatever lot says, which orders a question and its controls."""
+        return max(self._orders(first)) < min(self._orders(second))
+
+    def _orders(self, entry: Entry) -> list[int]:
+        control = getattr(entry.item, "control", None)
+        names = self._shared_places.get(control.of if control else entry.item.name, ())
+        return [entry.order, *(self.by_name[name].order for name in names if name in self.by_name)]
 
     def wordings(self) -> Iterator[tuple[ShownText, str, str]]:
         """Every text in every language, with its path there and its words."""

@@ -66,9 +66,8 @@ def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iter
         message = f"${{{node.of}}} must be a question; there is none of that name"
         yield Problem("references", message, "", hint, path=path)
         return
-    if target_entry.order >= entry.order and not (target_entry is entry and path.endswith(".constraint.expression")):
-        message = f"${{{node.of}}} must be asked before; it comes later"
-        yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+    if not (target_entry is entry and path.endswith(".constraint.expression")):
+        yield from _too_late(target_entry, entry, path, walk)
     if arms.never_together(walk, target_entry, entry):
         message = f"${{{node.of}}} is asked in other arms than {entry.item.name!r}"
         yield Problem("references", message, "there is no answer", "refer to a question of the same arm", path=path)
@@ -98,6 +97,17 @@ def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iter
         message = f"a condition must not refer to the {question.kind} {target}"
         reason = "its answer is one choice for each row, which compares with nothing"
         yield Problem("references", message, reason, "ask the row as a question of its own", path=path)
+
+
+def _too_late(target_entry: Entry, entry: Entry, path: str, walk: Walk) -> Iterator[Problem]:
+    """A question is referred to that is not asked before, or not before in every order that lot may give."""
+    if walk.precedes(target_entry, entry):
+        return
+    later, reason, way_out = "it comes later", "there is no answer yet", "move the question up"
+    if target_entry.order < entry.order:
+        later, way_out = "lot may put it later", "let nothing between a question and its control refer to them"
+    message = f"${{{target_entry.item.name}}} must be asked before; {later}"
+    yield Problem("references", message, reason, way_out, path=path)
 
 
 def behind_sent(walk: Walk) -> Iterator[Problem]:
@@ -248,9 +258,8 @@ def piping(walk: Walk) -> Iterator[Problem]:
                 reason = "whoever looks at the screen, or at its size, would see the true answer"
                 way_out = "leave it out, or ask in words that fit every answer"
                 yield Problem("piping", message, reason, way_out, path=text_path)
-            elif target_entry.order >= shown_text.entry.order:
-                message = f"${{{question_name}}} must be asked before; it comes later"
-                yield Problem("references", message, "there is no answer yet", "move the question up", path=text_path)
+            else:
+                yield from _too_late(target_entry, shown_text.entry, text_path, walk)
 
 
 def scales(walk: Walk) -> Iterator[Problem]:
