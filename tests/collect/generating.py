@@ -104,6 +104,7 @@ UNREAD = {
     "twins": "two private questions with the same words: the page refuses the second when it is to be answered",
     "nothing": "a design that tells nothing, so that nothing can be estimated",
     "length": "messages too short for some answers: the page refuses when it writes one that does not fit",
+    "order": "what refers to a question that lot may ask later: it is passed there, and tells nothing",
     "type": "1.0 for 1, which browsers cannot see, or true for 1 in a limit",
 }
 """Why the server refuses a survey that the page shows. tests/collect/page/test_memory.py holds the last."""
@@ -136,6 +137,8 @@ def of_problem(problem: Problem) -> str:
     is_bare = problem.rule == "languages" or "a group must hold something" in problem.message
     if is_bare or (problem.rule != "apart" and problem.path.rpartition(".")[2] in GAPS):
         return "gap"
+    if problem.message.endswith("lot may put it later"):
+        return "order"
     if problem.message.endswith("tells nothing"):
         return "nothing"
     return "twins" if "must say in its own words what it asks" in problem.message else ""

@@ -14,6 +14,7 @@ import pytest
 from naysay import questionnaire
 from naysay.cli import main
 from naysay.collect import Published
+from naysay.collect.admin.plans import Plan, schedule
 from naysay.collect.ethics import Statement
 from naysay.collect.export import export
 from naysay.collect.invitations import invite
@@ -23,8 +24,9 @@ from naysay.collect.questionnaire.questionnaire import Walk
 from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
 from naysay.collect.results.answered import of_database, of_export
+from naysay.collect.results.counting import current_counts
 from naysay.collect.results.sharing import share, shared_page
-from naysay.collect.storage import Reply, Store
+from naysay.collect.storage import Reply, Store, today
 from naysay.errors import DataError
 
 PARTIES = ("red", "green", "blue")
@@ -152,6 +154,17 @@ def test_an_intruder_with_rows_and_counts_and_one_row_of_their_own_finds_nobody_
     assert 6 < written < 24
 
 
+def test_whoever_sent_ten_replies_of_their_own_finds_whether_the_eleventh_has_failed(tmp_path, client):
+    """The limit: an open link takes ten replies of one person, who then knows all but one of a cell."""
+    for number, last in enumerate((PASSED, FAILED)):
+        (folder := tmp_path / str(number)).mkdir()
+        store = stored(folder, client, club(tmp_path), [*TEN, last])
+        store.close("club")
+        export(store, "club", folder / "club.csv")
+        store.dispose()
+        assert told(folder) == {("blue",): [number, 11]}
+
+
 def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_one_reply(tmp_path, client):
     store = stored(tmp_path, client, club(tmp_path), [PASSED] * 3)
     store.reopen("club")  # it is open
@@ -160,6 +173,27 @@ def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_on
         store.reopen("club")
     with pytest.raises(DataError, match="is closed; with controls it stays so"):
         invite(store, "club", 1)
+    with pytest.raises(DataError, match="has controls and stays closed"):
+        schedule(store, "club", Plan(opens=today()))
+    schedule(store, "club", Plan(keeps=today()))
+    store.dispose()
+
+
+@pytest.mark.parametrize("last", [PASSED, FAILED])
+def test_results_read_while_the_survey_is_closed_count_no_control(tmp_path, client, monkeypatch, last):
+    """The last reply comes, and the survey is closed, after replies were counted: the next look has one more."""
+    store = stored(tmp_path, client, club(tmp_path), TEN)
+
+    def counted_before_the_last(*words, **more):
+        counts = current_counts(*words, **more)
+        store.add([reply(store.published("club"), **last)])
+        store.close("club")
+        return counts
+
+    monkeypatch.setattr("naysay.collect.results.fragments.current_counts", counted_before_the_last)
+    assert aggregates(store, "club")["notes"]
+    monkeypatch.undo()
+    assert not aggregates(store, "club")["notes"]
     store.dispose()
 
 

@@ -83,6 +83,24 @@ def test_within_each_stratum_sizes_are_held_against_the_same_lot():
     assert "are not shown here" in LotTest(("a", "b"), (1, 1), (5, 4), 0.95, "region", {}).lines()[-1]
 
 
+def test_of_many_strata_one_may_be_rare_without_a_warning():
+    """Of twenty, one is below .001 by chance in one survey of fifty."""
+    even = {f"r{number:02}": (200, 200) for number in range(19)}
+    rare = {"far": (164, 236)}
+    assert 0.001 / 20 < scipy.stats.binomtest(164, 400).pvalue < 0.001
+    for sizes, is_warned in ((even | rare, False), (rare, True)):
+        counts = tuple(map(sum, zip(*sizes.values(), strict=True)))
+        said = LotTest(("a", "b"), (1, 1), counts, 0.95, "region", sizes).lines()
+        assert any("warning: the sizes in “far”" in line for line in said) == is_warned
+
+
+def test_each_of_three_arms_is_compared_with_the_others():
+    said = " ".join(lot((3, 2, 1), (30, 20, 10)).lines())
+    assert [
+        words in said for words in ("a over the others 1.00", "b over the others 1.00", "c over the others 1.00")
+    ] == [True] * 3
+
+
 def test_three_arms_in_a_small_stratum_are_tested_exactly_and_in_a_large_one_by_pearson():
     assert lot((1, 1, 1), (3, 0, 0)).p_value == pytest.approx(1 / 9)  # 3 of 27 outcomes are as rare
     assert lot((3, 2, 1), (30, 20, 10)).p_value == 1.0

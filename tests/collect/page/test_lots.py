@@ -135,19 +135,41 @@ def test_arms_come_by_their_shares_all_else_equally_often_and_a_truth_leaves_wit
     control = {"name": "check", "kind": "select_one", "choices": choices, "order": "reversed"}
     control |= {"control": {"of": "vote", "truth": {"lot": True}}}
     vote = {"name": "vote", "kind": "select_one", "choices": choices, "order": "shuffled"}
-    asked = {"arms": [{"name": "x", "share": 1}, {"name": "y", "share": 3}], "items": [vote, control]}
+    items = [vote, control, control | {"name": "again"}]
+    asked = {"arms": [{"name": "x", "share": 1}, {"name": "y", "share": 3}], "items": items}
     drawn = {"arm": "x", "truths": {"check": "b"}, "orders": {}, "places": {}}
     sent = [{"drawn": drawn, "questionnaire": asked, "asked": is_asked} for is_asked in (True, False)]
     times = 6_000
     [draws, *truths] = of_node([{"times": times, "questionnaire": asked}, *sent])
     assert truths == ["b", None]
     assert abs(sum(draw["arm"] == "y" for draw in draws) - times * 3 / 4) < 5 * (times * 3 / 16) ** 0.5
-    for kind, name, outcomes in (("orders", "vote", 6), ("orders", "check", 2), ("places", "vote", 2),
+    for kind, name, outcomes in (("orders", "vote", 6), ("orders", "check", 2), ("places", "vote", 6),
                                  ("truths", "check", 3)):  # fmt: skip
         counts = Counter(str(draw[kind][name]) for draw in draws)
         assert len(counts) == outcomes, (kind, name)
         error = (times / outcomes * (1 - 1 / outcomes)) ** 0.5
         assert max(abs(count - times / outcomes) for count in counts.values()) < 5 * error, (kind, name)
+
+
+def test_a_device_asks_what_was_drawn_for_it_in_the_order_that_was_drawn():
+    """The gap of a truth may stand twice, and its word be missing in a language; items of other arms are not there."""
+    choices = [{"name": "a", "label": {"en": "A"}}, {"name": "b", "label": {"en": "B"}}]
+    known = {"of": "vote", "truth": {"lot": True}}
+    gap = "Suppose ${check_truth}. Is it ${ check_truth }?"
+    vote = {"name": "vote", "kind": "select_one", "label": {"en": "?", "de": "?"}, "choices": choices}
+    check = vote | {"name": "check", "label": {"en": gap, "de": gap}, "control": known}
+    note, other = ({"name": name, "kind": "note", "label": {}, "arms": [name]} for name in "xy")
+    group = {"name": "g", "kind": "group", "label": {}, "items": [vote, note, other, check]}
+    items = [group, note | {"name": "n"}, group | {"name": "h", "arms": ["y"]}]
+    drawn = {"arm": "x", "truths": {"check": "b"}, "orders": {"vote": [1, 0], "check": [1, 0]}}
+    case = {"drawn": drawn | {"places": {"vote": [1, 0]}}, "questionnaire": {"items": items}}
+    [[asked, names, told]] = of_node([case])
+    assert [item["name"] for item in asked] == ["g", "n"]
+    assert [item["name"] for item in asked[0]["items"]] == ["check", "x", "vote"]
+    assert asked[0]["items"][0]["label"] == dict.fromkeys(("en", "de"), "Suppose B. Is it B?")
+    assert [[choice["name"] for choice in asked[0]["items"][place]["choices"]] for place in (0, 2)] == [["b", "a"]] * 2
+    assert names == ["arm", "vote", "check_truth", "check", "vote", "check_truth", "check"]
+    assert told == ["Gruppe, auf Ihrem Gerät ausgelost", "x"]
 
 
 def test_another_survey_of_the_same_name_draws_anew_only_what_does_not_fit():

@@ -81,9 +81,12 @@ def schedule(store: Store, name: str, plan: Plan) -> None:
     Raises
     ------
     DataError
-        There is nothing of this name, or a day is over. Only the first day of answers may be today.
+        There is nothing of this name, or a day is over. Only the first day of answers may be today. Or the survey is to
+        be opened, and stays closed.
     """
     check(store, name)
+    if plan.opens is not None:
+        store.check_reopens(name)
     earlier_plan = find(store, name)
     for field_name, day in vars(plan).items():
         if day is not None and day < today() and day != getattr(earlier_plan, field_name):

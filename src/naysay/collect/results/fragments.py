@@ -649,8 +649,10 @@ def of_store(
 ) -> Answered:
     """What was answered to a survey so far."""
     published = store.published(name)
+    is_closed = not store.standing()[name][
+        1
+    ]  # asked before counting: a reply may come, and the survey be closed, after it
     beside = filter(None, (by, published.questionnaire.strata))
     tally_counts = current_counts(store, published, beside=list(beside))
-    is_closed = not store.standing()[name][1]
     controls = is_closed and by is None
     return answered_of(Counting(published), tally_counts, language=language, names=names, controls=controls)

@@ -194,7 +194,12 @@ class Store:
         return restricted_survey
 
     def reopen(self, name: str) -> None:
-        """Take answers to a closed survey again.
+        """Take answers to a closed survey again, unless it has controls; see `check_reopens`."""
+        self.check_reopens(name)
+        self._change(name, closed=None)
+
+    def check_reopens(self, name: str) -> None:
+        """Raise where a survey stays closed.
 
         Raises
         ------
@@ -208,7 +213,6 @@ class Store:
                 f"survey {name!r} has controls and stays closed: what their counts tell after one more reply would say "
                 "whether its person followed the instruction; open it under another name"
             )
-        self._change(name, closed=None)
 
     def close(self, name: str) -> None:
         """Take no more answers, and give every reply a fresh random id, so that a receipt's id finds nothing."""
