@@ -233,7 +233,10 @@ def test_a_respondent_is_asked_the_questions_of_one_arm_and_keeps_it(browser, cl
     assert f"cheated_{asked[0][1]}" in asked[0][0]
     assert len(asked[0][0]) == 3
     answers = json.loads(respondent.shown())["answers"]
+    kept = "JSON.parse(localStorage.naysay).surveys['/club'].lots"
+    assert respondent.page.evaluate(kept)["truths"]["vote_control"] == answers["vote_control_truth"]
     respondent.confirm()
+    assert respondent.page.evaluate(kept) is None  # a device that is found later tells no arm and no truth
     assert answers["vote_control_truth"] in TRUTH
     assert respondent.problems == []
     context.close()
