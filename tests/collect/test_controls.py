@@ -15,6 +15,7 @@ from naysay import questionnaire
 from naysay.cli import main
 from naysay.collect import Published
 from naysay.collect.admin.plans import Plan, schedule
+from naysay.collect.device.people import checked, draw_replies
 from naysay.collect.ethics import Statement
 from naysay.collect.export import export
 from naysay.collect.invitations import invite
@@ -165,6 +166,26 @@ def test_whoever_sent_ten_replies_of_their_own_finds_whether_the_eleventh_has_fa
         assert told(folder) == {("blue",): [number, 11]}
 
 
+def test_whoever_knows_a_fathers_birthday_finds_what_its_child_who_alone_gave_an_answer_said_to_the_control(
+    tmp_path, client
+):
+    """The limit by hand: no answer of a crosswise control is a failure by itself, so no table of it is held back."""
+    sheet = STACKED.format(design="crosswise(prevalence=1/4)").lstrip().splitlines()
+    sheet[1] = f"{sheet[1]} bind::naysay_control |"
+    sheet[3:3] = ["| | select_one yes_no | moon | Were you on the moon? | | drugs: no |"]
+    (tmp_path / "drugs.md").write_text("\n".join(sheet), encoding="utf-8")
+    form = questionnaire.load(tmp_path / "drugs.md")
+    assert form.asked[1].privacy.innocuous["en"].startswith("Is your father's birthday in")
+    rows = [{"drugs": "same", "moon": said} for said in ("same", "different")] + [
+        {"drugs": "different", "moon": "same"}
+    ]
+    store = stored(tmp_path, client, form, rows)
+    store.close("drugs")
+    export(store, "drugs", tmp_path / "drugs.csv")
+    store.dispose()
+    assert "different,same,1" in (tmp_path / "drugs.csv.drugs.controls.csv").read_text(encoding="utf-8")
+
+
 def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_one_reply(tmp_path, client):
     store = stored(tmp_path, client, club(tmp_path), [PASSED] * 3)
     store.reopen("club")  # it is open
@@ -240,6 +261,20 @@ def test_the_counts_of_a_closed_survey_give_the_estimate_of_its_database(tmp_pat
 def test_nobody_is_asked_something_because_they_failed(tmp_path):
     with pytest.raises(QuestionnaireError, match="must not depend on the control"):
         club(tmp_path, relevant="selected(sent(${vote_control}), 'red')")
+
+
+def test_scripted_respondents_are_in_arms_by_their_shares_and_suppose_each_category_equally_often(tmp_path):
+    people = 1_200
+    (tmp_path / "drugs.md").write_text(STRATA.lstrip(), encoding="utf-8")
+    for form, column, expected in (
+        (club(tmp_path), "vote_control_truth", dict.fromkeys(PARTIES, 1 / 3)),
+        (questionnaire.load(tmp_path / "drugs.md"), "arm", {"masked": 2 / 3, "direct": 1 / 3}),
+    ):
+        first = form.asked[0]
+        answers = draw_replies(form, checked(form, {first.name: [first.names[0]] * people})).answers
+        for name, chance in expected.items():
+            count = sum(answer[column] == name for answer in answers)
+            assert abs(count - people * chance) < 5 * (people * chance * (1 - chance)) ** 0.5
 
 
 def test_nothing_between_a_question_and_its_control_refers_to_it_for_lot_may_ask_it_last(tmp_path):
