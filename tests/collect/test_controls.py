@@ -166,6 +166,19 @@ def test_whoever_sent_ten_replies_of_their_own_finds_whether_the_eleventh_has_fa
         assert told(folder) == {("blue",): [number, 11]}
 
 
+@pytest.mark.parametrize(("epsilon", "written"), [(1, True), (8, False)])
+def test_who_has_as_good_as_certainly_failed_is_as_well_hidden_as_who_has_for_certain(
+    tmp_path, client, epsilon, written
+):
+    """At ε = 8 one in 3,000 of those who comply says red where it is green, of those at random one in three."""
+    rows = [{**RED, "vote_control": "green"}] * 20 + [PASSED]
+    store = stored(tmp_path, client, club(tmp_path, design=f"k_ary(epsilon={epsilon})"), rows)
+    store.close("club")
+    export(store, "club", tmp_path / "club.csv")
+    assert (told(tmp_path) is not None) == written
+    store.dispose()
+
+
 def test_whoever_knows_a_fathers_birthday_finds_what_its_child_who_alone_gave_an_answer_said_to_the_control(
     tmp_path, client
 ):
@@ -427,6 +440,10 @@ def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design
         (
             "select_one yes_no | more | You? | | | masked | m = one_saying(prevalence=1/4)",
             "row 4, column 'bind::naysay_m",
+        ),
+        (
+            "select_one yes_no | more | You? | | | masked | m |\n| | select_one yes_no | less | I? | | | masked | m",
+            "'less' and 'more' measure 'm' in the same arm",
         ),
         ("select_one yes_no | more | You? | | check: lot | |", "got 'check': known are 'drugs'"),
     ],

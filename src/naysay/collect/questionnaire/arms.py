@@ -761,20 +761,23 @@ def _over_levels(surveys: Sequence[tuple[list[str], Samples]]) -> Samples:
     )
 
 
+_SELDOM = 0.1  # of what chance gives; an answer that is rarer where people comply as good as tells that one did not
+
+
 def can_fail(control: Question) -> bool:
-    """Whether there is an answer to a control that nobody who follows the instruction can give."""
+    """Whether an answer to a control tells who did not comply: nobody who does can give it, or hardly anybody."""
     if control.control is None or control.privacy is None:
         return False
     known = truth_shares(control.control, control.categories)
     channels = [channel for _, channel in control.privacy.channels]
     return any(
-        not channel.space.listable or any((channel.matrix @ truth == 0).any() for truth in known)
+        not channel.space.listable or any((channel.matrix @ truth <= _seldom(channel)).any() for truth in known)
         for channel in channels
     )
 
 
 def violates(control: Question, response: str, level: str | None, truth: str | None) -> bool:
-    """Whether nobody who follows the instruction can give this answer to a control.
+    """Whether nobody who follows the instruction can give this answer to a control, or hardly anybody does.
 
     Parameters
     ----------
@@ -794,7 +797,11 @@ def violates(control: Question, response: str, level: str | None, truth: str | N
         known = [known[control.categories.index(truth)]]
     channel = dict(control.privacy.channels)[level]
     chances = channel.rows(channel.space.encode([response]))[0]
-    return bool(float(chances @ known[0]) == 0)
+    return bool(float(chances @ known[0]) <= _seldom(channel))
+
+
+def _seldom(channel: Design) -> float:
+    return _SELDOM / len(channel.matrix) if channel.space.listable else 0.0
 
 
 def _distance(cells: Floats, column: Floats) -> float:
