@@ -152,6 +152,10 @@ def _invite(store: Store, options: InviteOptions) -> None:
         output.say(
             f"{options.survey} now asks for invitations\nhash before: {survey_before.hash}\nhash now:    {hash_after}"
         )
+        output.note(
+            "a statement for an ethics board, a log or a registration with the hash before is of an open survey; for "
+            f"the one that invites: naysay survey ethics {options.survey}"
+        )
     elif counts := invitations.counts(store, options.survey):
         output.note(f"{counts.invited:,} are invited now; whoever has a link in an earlier file, too, can answer twice")
     output.note("keep the file to yourself: whoever has a link can answer with it, and it is stored nowhere else")

@@ -381,6 +381,11 @@ def ethics(options: EthicsOptions) -> None:
     statement = Statement(
         published, language=options.language, until=given_until or kept_until, smallest=options.smallest
     )
+    if published.key is None:
+        output.note(
+            f"the first invitation changes the hash; if you will invite, first do so (naysay survey invite "
+            f"{published.name} --count N, which sends nothing), then: naysay survey ethics {published.name}"
+        )
     if options.out is None:
         output.say(statement.to_markdown().rstrip())
         return
