@@ -126,6 +126,83 @@ def test_a_proof_stands_without_the_log(announced):
                 log.proved(other, PUBLIC)
 
 
+# a checkpoint of a log of certificates (May 2026) that witnesses have cosigned, with the public keys of the log and of
+# one witness, as the tests of tlog_scales hold it
+CHECKPOINT = """arche2025h1.staging.ct.transparency.dev
+1432088532
+U7WM79jrzyhGZ5/GUBTpM7NzwdyfFx61t3RovgcC4Ro=
+
+— arche2025h1.staging.ct.transparency.dev zTM8sQAAAZ5W0WdjBAMARjBEAiBjW5IQf9pvsYLfQFX6hoGREPMHbdQ3urbllzalApkptQIgIpwtEroeW2BXaHAI4kJXFbon5Ch9MNL5zRNZ55lvGt0=
+— arche2025h1.staging.ct.transparency.dev ui8GwCF1+kWqZrxGdhj4aX3gcw7XUlXQQabg/27lefwhUkzbC3NygNI75MdhL1bfTW9g8Ei59RA23oHP7Ry1k3ZFWwQ=
+— transparency.dev/DEV:witness-little-garden 2AQqhwAAAABqEiEgzgFIqqhbUoDwjMWE6UP8nd8/KYTzwZ2rhIgcqoXHAwVkjZr4AscylP3v7sEodkRAErumC2q44vdgJY096st5BQ==
+— remora.n621.de 2net5wAAAABqEiEgPlfF3V06o0Y+fHM+J5J9s27wgxxcOVSpZ/2g/KSiXCg9DEZI+aVCIobWX9sXTynk5XeU/zZ0WBxtqB0DrAWfBw==
+"""  # noqa: E501
+ARCHE = "arche2025h1.staging.ct.transparency.dev+ba2f06c0+AU0vHmlGCS/PdN8b2OaGmKprLI8HKM+dJ472xgFYh15f"
+REMORA = "remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2"
+SEEN = 1779573024
+
+
+def test_a_checkpoint_that_others_have_cosigned_is_read_as_they_mean_it():
+    assert log.head_of(CHECKPOINT, ARCHE).size == 1_432_088_532
+    assert log.cosignatures(CHECKPOINT, ARCHE, [REMORA], now=SEEN, within=1) == [("remora.n621.de", SEEN)]
+    later = CHECKPOINT.replace("— remora.n621.de 2net5wAAAABqEiEg", "— remora.n621.de 2net5wAAAABqEiEh")
+    with pytest.raises(DataError, match="is not of this head"):
+        log.cosignatures(later, ARCHE, [REMORA], now=SEEN)
+
+
+WITNESS = "witness.example.org"
+SECOND = 1_800_000_000
+WITNESS_PUBLIC = log.public_key(WITNESS, OTHER, witness=True)
+
+
+def cosigned(announced, *, key=OTHER, name=WITNESS, second=SECOND):
+    return log.cosigned(announced.text(KEY), PUBLIC, key, name=name, second=second)
+
+
+def test_a_cosignature_is_demanded_of_each_named_witness_and_of_this_head_alone(announced):
+    text, day = cosigned(announced), 86_400
+    assert Log.read(text, PUBLIC) == announced
+    demand = {"public": PUBLIC, "witnesses": [WITNESS_PUBLIC], "now": SECOND}
+    assert log.cosignatures(text, **demand) == [(WITNESS, SECOND)]
+    again = log.cosigned(text, PUBLIC, OTHER, name=WITNESS, second=SECOND + 9)
+    assert (again.count("— "), log.cosignatures(again, **demand)) == (2, [(WITNESS, SECOND + 9)])
+    line = text.split("\n")[5]
+    shorter = Log(NAME, announced.entries[:-1]).text(KEY)
+    forked = Log(NAME, (*announced.entries[:-1], b"{}")).text(KEY)
+    same_name = cosigned(announced, key=Ed25519PrivateKey.from_private_bytes(bytes(32)))
+    board_line = log.signed(announced.head, OTHER).split("\n")[-2].split(" ")[2]
+    as_board = base64.b64encode(base64.b64decode(line.split(" ")[2])[:4] + base64.b64decode(board_line)[4:]).decode()
+    for other, reason in (
+        (announced.text(KEY), "has not cosigned"),
+        (same_name, "has not cosigned"),
+        (cosigned(announced, name="witness.example.com"), "has not cosigned"),
+        (text.replace(line, line.replace("— ", "- ")), "has not cosigned"),
+        (text.replace(line, line.replace(WITNESS, "another")), "has not cosigned"),
+        (shorter.replace("\n\n{", f"\n{line}\n\n{{", 1), "not of this head"),
+        (forked.replace("\n\n{", f"\n{line}\n\n{{", 1), "not of this head"),
+        (text.replace(line, f"— {WITNESS} {as_board}"), "not of this head"),  # signed, but as a board signs
+        (text.replace(line, f"{line[:-4]}AAA="), "not of this head"),
+        (
+            text.replace(line, line[: len(WITNESS) + 2] + " " + line.split(" ")[2][:8]),
+            "has not cosigned|not of this head",
+        ),
+        (f"{shorter.rpartition('{')[0]}{line}\n", "has not cosigned"),
+    ):
+        with pytest.raises(DataError, match=reason):
+            log.cosignatures(other, **demand)
+    for changed, reason in (
+        ({"within": 3, "now": SECOND + 4 * day}, "last cosigned this log on 2027-01-15, more than 3 days ago"),
+        ({"now": SECOND - 2 * day}, "a day to come"),
+        ({"witnesses": [PUBLIC]}, "a public key of a witness looks like"),
+        ({"witnesses": [WITNESS_PUBLIC.replace(WITNESS, "another")]}, "a public key of a witness looks like"),
+        ({"witnesses": [WITNESS_PUBLIC, log.public_key("b", OTHER, witness=True)]}, "different keys"),
+        ({"witnesses": [log.public_key("b", KEY, witness=True)]}, "different keys"),
+        ({"public": WITNESS_PUBLIC}, "a public key of a log looks like"),
+    ):
+        with pytest.raises(DataError, match=reason):
+            log.cosignatures(text, **demand | changed)
+
+
 @pytest.fixture
 def board(tmp_path, monkeypatch, capsys):
     """A board with a log of the sample survey, as files in the folder where the test runs."""
@@ -176,7 +253,7 @@ def test_nothing_is_announced_twice_by_half_or_with_another_key(board, tmp_path,
     with pytest.raises(DataError, match="changed meanwhile"):
         commands._replace(tmp_path / "surveys.log", forked, "")
     (tmp_path / "surveys.log.part").touch()
-    with pytest.raises(DataError, match="is being added"):
+    with pytest.raises(DataError, match="is being written"):
         commands._replace(tmp_path / "surveys.log", before.decode(), "")
     assert (tmp_path / "surveys.log").read_bytes() == before
 
@@ -208,6 +285,55 @@ def test_a_check_names_the_survey_that_replaced_one_and_proves_the_newest_page(t
 def test_an_empty_log_is_signed_and_holds_nothing():
     empty = Log(NAME)
     assert Log.read(empty.text(KEY), PUBLIC) == empty
+
+
+def test_a_witness_cosigns_a_log_that_only_grew(announced, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "surveys.log"
+    shorter, longer = Log(NAME, announced.entries[:3]), announced
+    forked = Log(NAME, (*announced.entries[:4], bytes(log.Entry.read(announced.entries[4])._replace(day="2020-01-01"))))
+    cosign = ["log", "cosign", "surveys.log", "--public", PUBLIC, "--key", "witness.pem"]
+    path.write_text(shorter.text(KEY))
+    assert main(cosign) == 2
+    assert "to make it, say whose it is" in capsys.readouterr().err
+    assert main([*cosign, "--name", WITNESS]) == 0
+    said = capsys.readouterr()
+    witness = re.search(r"public key: (\S+)", said.out)[1]
+    assert "the first log" in said.err
+    check = ["log", "check", "surveys.log", "--public", PUBLIC, "--witness", witness]
+    for grown in (longer, longer):
+        path.write_text(grown.text(KEY))
+        assert main(check) == 2
+        assert f"{WITNESS} has not cosigned this log" in capsys.readouterr().err
+        assert main(cosign) == 0
+        assert main([*check, "--within", "1"]) == 0
+        assert f"1 of 1 that you named have cosigned it ({WITNESS} on 20" in capsys.readouterr().out
+    record = (tmp_path / "witness.pem.seen").read_bytes()
+    for lie in (shorter, forked, Log(NAME)):  # rolled back; forked, with as many entries; begun anew
+        path.write_text(lie.text(KEY))
+        assert main(cosign) == 2
+        assert "does not begin with the 5 entries that you have cosigned" in capsys.readouterr().err
+        assert path.read_text() == lie.text(KEY)
+    path.write_text(longer.text(OTHER))
+    assert main([*cosign[:3], "--public", log.public_key(NAME, OTHER), *cosign[5:]]) == 2
+    assert "signed with another key" in capsys.readouterr().err
+    assert (tmp_path / "witness.pem.seen").read_bytes() == record
+    second_board = "other.example.org"
+    path.write_text(Log(second_board).text(KEY))  # of each log, the last head
+    assert main([*cosign[:3], "--public", log.public_key(second_board, KEY), *cosign[5:]]) == 0
+    path.write_text(shorter.text(KEY))
+    assert main(cosign) == 2
+    assert main([*cosign, "--name", "another.example.org"]) == 2
+    assert "is the key of 'witness.example.org'" in capsys.readouterr().err
+    (tmp_path / "witness.pem.seen").rename(tmp_path / "lost")
+    assert main([*cosign, "--name", WITNESS]) == 2
+    assert "nobody knows what this key has cosigned" in capsys.readouterr().err
+    for damaged in ("", "[]", '{"name": "w", "heads": {"board.example.org": 1}}'):
+        (tmp_path / "witness.pem.seen").write_text(damaged)
+        assert main(cosign) == 2
+        assert "cannot be read" in capsys.readouterr().err
+    (tmp_path / "witness.pem").unlink()
+    assert main([*cosign, "--name", WITNESS]) == 2
 
 
 ENTRY = b'{"day":"2026-11-28","path":"/s/a","survey":"1","page":"2"}'
@@ -252,9 +378,9 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
         (tmp_path / "survey.json").write_bytes(page.request.get(f"{server}/s/sample/survey.json").body())
     page.goto(f"file://{tmp_path}/check.html#{board['hash']}")
     assert page.locator("#log").inner_text().startswith(f"The list of {NAME} is whole")
-    assert "were announced on" in page.locator("#survey.yes").inner_text()
+    assert "was announced on" in page.locator("#survey.yes").inner_text()
     page.fill("#digits", "0123 4567 89ab cdef")
-    assert "Do not answer" in page.locator("#survey.no").inner_text()
+    assert "do not answer" in page.locator("#survey.no").inner_text()
     page.set_input_files("#files", [tmp_path / f"{name}" for name in ("genuine.html", "changed.html", "survey.json")])
     page.wait_for_selector("#pages p:nth-child(3)")
     verdicts = page.locator("#pages p").all()
@@ -268,5 +394,118 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
     (tmp_path / "unsigned.html").write_text((tmp_path / "check.html").read_text().replace(f"\\u2014 {NAME} ", "— "))
     page.goto(f"file://{tmp_path}/unsigned.html")
     page.wait_for_selector("#log.no")
-    assert "Nobody has signed" in page.locator("#log").inner_text()
+    assert "not signed by the key of this page" in page.locator("#log").inner_text()
     page.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"),
+    [
+        ("{16}", "yes"),
+        ("{64}", "yes"),
+        ("hash: {64}", "yes"),
+        ("SHA-256 (survey.json) = {64}", "yes"),
+        ("Hash:\n{upper}\n", "yes"),
+        ("{four}", "yes"),
+        ("  {32}\n{rest}  ", "yes"),
+        ("{15}", "open"),
+        ("{64}0", "open"),
+        ("hash:", "open"),
+        ("O{15}", "open"),  # the letter O
+        ("{15}0", "no"),
+        ("hash: 0{15}", "no"),
+        ("{63}0", "no"),
+    ],
+)
+def test_the_boards_page_reads_digits_with_their_label_and_accuses_nobody_of_a_missing_one(
+    typed, verdict, digits_page, board
+):
+    digits = board["hash"]
+    assert (digits[0], digits[15], digits[-1]) != ("0", "0", "0")
+    four = " ".join(digits[place : place + 4] for place in range(0, 16, 4))
+    lengths = {length: digits[: int(length)] for length in ("15", "16", "32", "63", "64")}
+    parts = {**lengths, "upper": digits.upper(), "four": four, "rest": digits[32:]}
+    digits_page.fill("#digits", re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], typed))
+    assert digits_page.locator("#survey").get_attribute("class") == f"verdict {verdict}"
+
+
+@pytest.fixture
+def digits_page(board, browser, tmp_path):
+    """The board's page, where digits are typed."""
+    assert main(["log", "check", "surveys.log", "--public", board["public key"], "--page", "check.html"]) == 0
+    page = browser.new_page()
+    page.goto(f"file://{tmp_path}/check.html")
+    page.wait_for_selector("#entries tr")
+    yield page
+    page.close()
+
+
+def test_the_boards_page_demands_its_witnesses(board, browser, tmp_path, capsys):
+    public = board["public key"]
+    assert main(["log", "cosign", "surveys.log", "--public", public, "--key", "w.pem", "--name", WITNESS]) == 0
+    witness = re.search(r"public key: (\S+)", capsys.readouterr().out)[1]
+    check = ["log", "check", "surveys.log", "--public", public, "--witness"]
+    assert main([*check, witness, "--page", "check.html"]) == 0
+    assert main([*check, WITNESS_PUBLIC, "--page", "other.html"]) == 2
+    assert not (tmp_path / "other.html").exists()
+    page, text = browser.new_page(), (tmp_path / "check.html").read_text()
+    line = re.search(rf"\\u2014 {WITNESS} ([^\\]+)", text)[1]
+    forged = text.replace(line, line[:16] + ("A" if line[16] != "A" else "B") + line[17:])
+    for shown, said in (
+        (text, f"is whole, and signed; cosigned by {WITNESS} on 20"),
+        (forged, f"{WITNESS} has not cosigned the list below"),
+        (text.replace(f"\\u2014 {WITNESS} ", "- "), f"{WITNESS} has not cosigned the list below"),
+        (text.replace(witness, WITNESS_PUBLIC), f"{WITNESS} has not cosigned the list below"),
+    ):
+        (tmp_path / "shown.html").write_text(shown)
+        page.goto(f"file://{tmp_path}/shown.html")
+        page.wait_for_function("document.querySelector('#log').textContent")
+        assert said in page.locator("#log").inner_text()
+        assert page.locator("#digits").is_disabled() == (shown != text)
+    page.close()
+
+
+def test_a_proof_carries_its_witnesses(board, tmp_path, capsys):
+    public = board["public key"]
+    assert main(["log", "cosign", "surveys.log", "--public", public, "--key", "w.pem", "--name", WITNESS]) == 0
+    witness = re.search(r"public key: (\S+)", capsys.readouterr().out)[1]
+    assert main(["log", "check", "surveys.log", "--public", public, "--hash", board["hash"], "--prove", "proof"]) == 0
+    capsys.readouterr()
+    assert main(["log", "check", "proof", "--public", public, "--witness", witness]) == 0
+    assert "1 of 1 that you named have cosigned it" in capsys.readouterr().out
+    assert main(["log", "check", "proof", "--public", public, "--witness", WITNESS_PUBLIC]) == 2
+
+
+def test_an_entry_more_needs_a_new_cosignature(board, tmp_path, capsys):
+    public = board["public key"]
+    assert main(["log", "cosign", "surveys.log", "--public", public, "--key", "w.pem", "--name", WITNESS]) == 0
+    (tmp_path / "survey.json").write_bytes(sample().to_json())
+    assert main(["log", "add", "surveys.log", "survey.json", "--key", "board.pem"]) == 0
+    assert "have it cosigned again before you publish it" in capsys.readouterr().err
+    assert WITNESS not in (tmp_path / "surveys.log").read_text()
+
+
+def test_verify_demands_that_a_log_announces_what_is_served(board, tmp_path, capsys):
+    public = board["public key"]
+    assert main(["log", "cosign", "surveys.log", "--public", public, "--key", "w.pem", "--name", WITNESS]) == 0
+    witness = re.search(r"public key: (\S+)", capsys.readouterr().out)[1]
+    same_survey = Log.read((tmp_path / "surveys.log").read_text(), public).entries[0].replace(b'"page":"', b'"page":"0')
+    other = Log("other.example.org", (ENTRY, same_survey))
+    (tmp_path / "other.log").write_text(other.text(KEY))
+    with background(create_app([sample()])) as server:
+        verify = ["verify", f"{server}/s/sample", "--log", "surveys.log", "--public", public]
+        assert main(verify) == 0
+        assert "none was named with --witness" in capsys.readouterr().out
+        assert main([*verify, "--witness", witness, "--within", "1"]) == 0
+        said = capsys.readouterr().out
+        assert f"{NAME} announced this survey and this page on" in said
+        assert "1 of 1 that you named have cosigned it" in said
+        for words, reason in (
+            ([*verify, "--witness", WITNESS_PUBLIC], "has not cosigned"),
+            ([*verify, "--within", "1"], "name them with --witness"),
+            (verify[:4], "together"),
+            ([*verify[:2], "--witness", witness], "together"),
+            ([*verify[:3], "other.log", "--public", log.public_key("other.example.org", KEY)], "has not announced"),
+        ):
+            assert main(words) == 2
+            assert reason in capsys.readouterr().err

@@ -1,15 +1,15 @@
 """A log of announced surveys: entries are only ever added, and a second party signs how many there are.
 
 The tree is that of RFC 9162, section 2.1, with SHA-256. Its head is a C2SP checkpoint, signed by Ed25519 as a C2SP
-note; proofs are C2SP tlog-proofs. So whoever has a program for such logs needs none of ours.
+note; witnesses cosign it as C2SP tlog-cosignatures (v1) have it; proofs are C2SP tlog-proofs. So whoever has a program
+for such logs needs none of ours.
 
-First the tree; then the head and its signature; then the log, as one text file.
+First the tree; then the head and its signatures; then the log, as one text file.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import contextlib
 import datetime
 import hashlib
@@ -28,7 +28,9 @@ if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.survey.published import Published
 
 _PROOF = "c2sp.org/tlog-proof@v1"
-_ED25519 = b"\x01"
+_ED25519, _COSIGNATURE = b"\x01", b"\x04"
+"""What a key signs: the heads of its own log, or as a witness those of others."""
+_DAY = 86_400
 _NAME = re.compile(r"[^\s+]+")
 
 
@@ -151,7 +153,7 @@ class Head(NamedTuple):
         return f"{self.name}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
-def public_key(name: str, key: Ed25519PrivateKey) -> str:
+def public_key(name: str, key: Ed25519PrivateKey, *, witness: bool = False) -> str:
     """The key as others need it to check what is signed: name, key number and key, in the form of a C2SP note.
 
     Examples
@@ -160,12 +162,57 @@ def public_key(name: str, key: Ed25519PrivateKey) -> str:
     >>> public_key("board.example", Ed25519PrivateKey.from_private_bytes(bytes(32)))[:22]
     'board.example+c848e360'
     """
-    public = _ED25519 + key.public_key().public_bytes_raw()
+    public = (_COSIGNATURE if witness else _ED25519) + key.public_key().public_bytes_raw()
     return f"{name}+{_key_number(name, public).hex()}+{base64.b64encode(public).decode()}"
 
 
 def _key_number(name: str, public: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + public).digest()[:4]
+
+
+class _PublicKey(NamedTuple):
+    """Who signs, and the key without its kind."""
+
+    name: str
+    number: bytes
+    key: bytes
+
+    @classmethod
+    def read(cls, public: str, *, kind: bytes) -> _PublicKey:
+        """The key in a text, if it is of this kind."""
+        name, _, number_and_key = public.strip().partition("+")
+        number, _, key_text = number_and_key.partition("+")
+        with contextlib.suppress(ValueError):
+            key = base64.b64decode(key_text, validate=True)
+            is_named = bool(_NAME.fullmatch(name)) and _key_number(name, key).hex() == number
+            if is_named and len(key) == 33 and key[:1] == kind:
+                return cls(name, bytes.fromhex(number), key[1:])
+        example = "witness.example.org+0a1b2c3d+BbCd…" if kind == _COSIGNATURE else "board.example.org+0a1b2c3d+AbCd…"
+        whose = "witness" if kind == _COSIGNATURE else "log"
+        raise DataError(f"a public key of a {whose} looks like {example}, of one piece; got {public!r}")
+
+    def signatures(self, text: str) -> Iterator[bytes]:
+        """What a text says that this key has signed at its beginning; whether it has is not checked."""
+        for line in text.split("\n")[4:]:
+            dash, _, rest = line.partition(" ")
+            signer, _, signature_text = rest.partition(" ")
+            if dash != "—":
+                return
+            with contextlib.suppress(ValueError):
+                signature = base64.b64decode(signature_text, validate=True)
+                if (signer, signature[:4]) == (self.name, self.number):
+                    yield signature[4:]
+
+    def has_signed(self, content: bytes, signature: bytes) -> bool:
+        """Whether this key has signed a content."""
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            Ed25519PublicKey.from_public_bytes(self.key).verify(signature, content)
+        except InvalidSignature:
+            return False
+        return True
 
 
 def signed(head: Head, key: Ed25519PrivateKey) -> str:
@@ -190,20 +237,7 @@ def head_of(text: str, public: str) -> Head:
     DataError
         The text holds no head, or one that this key has not signed.
     """
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    lines = text.split("\n")
-    name, _, number_and_key = public.strip().partition("+")
-    try:
-        number, _, key_text = number_and_key.partition("+")
-        key = base64.b64decode(key_text, validate=True)
-        if len(key) != 33 or key[:1] != _ED25519 or _key_number(name, key).hex() != number:
-            raise ValueError
-    except ValueError:
-        raise DataError(
-            f"a public key of a log looks like board.example.org+0a1b2c3d+AbCd…, of one piece; got {public!r}"
-        ) from None
+    lines, key = text.split("\n"), _PublicKey.read(public, kind=_ED25519)
     try:
         head = Head(lines[0], int(lines[1]), base64.b64decode(lines[2], validate=True))
         if lines[3] or str(head) != "\n".join(lines[:3]) + "\n" or len(head.root) != 32:
@@ -212,23 +246,88 @@ def head_of(text: str, public: str) -> Head:
         raise DataError(
             "this is no log: it must begin with a name, a number and a hash, then their signature"
         ) from None
-    for line in lines[4:]:
-        dash, _, rest = line.partition(" ")
-        signer, _, signature_text = rest.partition(" ")
-        if dash != "—":
-            break
-        try:
-            signature = base64.b64decode(signature_text, validate=True)
-        except binascii.Error:
-            continue
-        if (signer, signature[:4].hex()) == (name, number):
-            try:
-                Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], str(head).encode())
-            except InvalidSignature:
-                break
-            if head.name == name:
-                return head
+    signatures = list(key.signatures(text))
+    if head.name == key.name and signatures and all(key.has_signed(str(head).encode(), each) for each in signatures):
+        return head
     raise DataError(f"this log of {lines[0]!r} is not signed with the key {public!r}: believe nothing in it")
+
+
+def _statement(head: Head, second: int) -> bytes:
+    """What a witness signs: at this second, it had seen no longer log of this name."""
+    return f"cosignature/v1\ntime {second}\n{head}".encode()
+
+
+def cosigned(text: str, public: str, key: Ed25519PrivateKey, *, name: str, second: int) -> str:
+    """A log with a cosignature of its head, in place of the earlier ones of the same witness.
+
+    Whoever cosigns must have shown first that the log begins with the last head that this key has cosigned.
+
+    Parameters
+    ----------
+    text, public : str
+        The log, and the key of whoever signs it.
+    key : Ed25519PrivateKey
+    name : str
+        Of the witness.
+    second : int
+        Now, since 1970 in UTC.
+    """
+    head, witness = head_of(text, public), _PublicKey.read(public_key(name, key, witness=True), kind=_COSIGNATURE)
+    payload = witness.number + second.to_bytes(8) + key.sign(_statement(head, second))
+    head_text, signature_text, entry_text = text.split("\n\n", 2)
+    lines = [line for line in signature_text.split("\n") if next(witness.signatures("\n" * 4 + line), None) is None]
+    lines += [f"— {name} {base64.b64encode(payload).decode()}"]
+    return "\n\n".join([head_text, "\n".join(line for line in lines if line.startswith("— ")), entry_text])
+
+
+def cosignatures(
+    text: str, public: str, witnesses: Sequence[str], *, now: int, within: int | None = None
+) -> list[tuple[str, int]]:
+    """Each witness with the second at which it last cosigned the head of a log.
+
+    Parameters
+    ----------
+    text, public : str
+        A log, a proof's last part, or a signed head alone; and the key of whoever signs the log.
+    witnesses : sequence of str
+        The public keys of those who must have cosigned it, from places that the log does not come from.
+    now : int
+        The second that it is, since 1970 in UTC.
+    within : int, optional
+        The most days ago that a witness may have cosigned it.
+
+    Raises
+    ------
+    DataError
+        A witness has not cosigned this head, has done so longer ago or in the future, or is no second party.
+    """
+    head, signer = head_of(text, public), _PublicKey.read(public, kind=_ED25519)
+    keys = [_PublicKey.read(witness, kind=_COSIGNATURE) for witness in witnesses]
+    if len({signer.key, *(key.key for key in keys)}) <= len(keys):  # a cosignature does not say the name of its witness
+        raise DataError("the log and its witnesses must have different keys; one key under two names is one party")
+    latest = []
+    for key in keys:
+        seconds = []
+        for signature in key.signatures(text):
+            seconds.append(int.from_bytes(signature[:8]))
+            if not key.has_signed(_statement(head, seconds[-1]), signature[8:]):
+                raise DataError(f"the cosignature of {key.name} is not of this head of {head.name}: do not believe it")
+        if not seconds:
+            raise DataError(f"{key.name} has not cosigned this log of {head.name}: others may be shown another one")
+        if max(seconds) > now + _DAY:
+            raise DataError(f"the cosignature of {key.name} is of a day to come: its clock or yours is wrong")
+        if within is not None and max(seconds) < now - within * _DAY:
+            raise DataError(
+                f"{key.name} last cosigned this log on {day_of(max(seconds))}, more than {within} days ago: "
+                "a newer log may be withheld from you"
+            )
+        latest.append((key.name, max(seconds)))
+    return latest
+
+
+def day_of(second: int) -> str:
+    """The day of a cosignature, in UTC."""
+    return datetime.datetime.fromtimestamp(second, datetime.UTC).date().isoformat()
 
 
 class Entry(NamedTuple):
@@ -332,6 +431,20 @@ class Log:
             if survey and entry.survey.startswith(survey):
                 yield place, entry
 
+    def entry_of(self, published: Published) -> Entry:
+        """The entry that announces a survey with its page.
+
+        Raises
+        ------
+        DataError
+            There is none.
+        """
+        wanted = Entry.of(published, datetime.date.min)
+        for _, entry in self.announced(published.hash):
+            if entry[1:] == wanted[1:]:
+                return entry
+        raise DataError(f"{self.name} has not announced {wanted.path} with this hash and this page: {published.hash}")
+
     def later(self, place: int) -> Entry | None:
         """The last entry after this one that announces another survey at the same path."""
         here, *others = map(Entry.read, self.entries[place:])
@@ -393,10 +506,12 @@ def manifest(published: Published) -> str:
     return json.dumps({"hashes": hashes}, indent=1) + "\n"
 
 
-def page(text: str, public: str) -> str:
+def page(text: str, public: str, witnesses: Sequence[str] = ()) -> str:
     """A page for a board's own website, on which respondents compare what they were given with this log.
 
-    It loads nothing. Its reader types the digits that the survey shows, or gives it what their browser has saved.
+    It loads nothing. Its reader types the digits that the survey shows, or gives it what their browser has saved. It
+    shows nothing unless all of these witnesses have cosigned the log.
     """
-    data = json.dumps({"log": text, "key": public.strip()}).replace("<", "\\u003c")
+    keys = [witness.strip() for witness in witnesses]
+    data = json.dumps({"log": text, "key": public.strip(), "witnesses": keys}).replace("<", "\\u003c")
     return Path(__file__).with_name("log.html").read_text(encoding="utf-8").replace("{{data}}", data)

@@ -16,6 +16,7 @@ import naysay
 from naysay import files
 from naysay._checks import several
 from naysay.collect import respond
+from naysay.collect.commands.log import Within, Witnesses, text_of, witnesses_text
 from naysay.collect.respond import People, Sent, Survey
 from naysay.console import output
 from naysay.console.options import Codes, Encoding, Separator
@@ -173,6 +174,14 @@ class VerifyOptions:
             help="The survey's hash, from somebody who does not run the server; its first 16 digits are enough.",
         ),
     ] = None
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A log in which the survey and its page must be announced.")
+    ] = None
+    public: Annotated[
+        str | None, typer.Option(metavar="KEY", help="With --log: the public key of whoever signs it.")
+    ] = None
+    witness: Witnesses = None
+    within: Within = None
 
 
 @takes(VerifyOptions)
@@ -188,15 +197,27 @@ def verify(options: VerifyOptions) -> None:
     \b
     Examples:
       naysay verify https://survey.example.org/s/survey --hash 4f0c…
+      naysay verify https://survey.example.org/s/survey --log surveys.log --public board.example.org+…
     """
+    from naysay.collect.log import Log
     from naysay.collect.verify import verify
 
+    if (options.log is None) != (options.public is None) or (
+        options.log is None and (options.witness or options.within)
+    ):
+        raise DataError("give --log FILE and --public KEY together; --witness and --within are of a log")
+    log_text = "" if options.log is None else text_of(options.log)
+    announced_log = None if options.public is None else Log.read(log_text, options.public)
+    cosigned_text = witnesses_text(log_text, options.public, options.witness, options.within) if options.public else ""
     verdict = verify(options.url, hash=options.hash)
     if verdict.differences:
         output.complain(*verdict.differences)
         raise typer.Exit(2)
     documents_text = f"{len(verdict.compared)} documents and their headers are those of naysay {naysay.__version__}"
     output.say(f"{documents_text}, byte for byte.")
-    if options.hash is None:
+    if announced_log is not None:
+        entry = announced_log.entry_of(verdict.published)
+        output.say(f"{announced_log.name} announced this survey and this page on {entry.day}.\n{cosigned_text}")
+    elif options.hash is None:
         output.say("Compare the hash of the survey with the one that others publish:")
     output.say(f"hash: {verdict.hash}")
