@@ -2,10 +2,12 @@
 
 import http.client
 import json
+import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from databases import PostgreSQL
 
 from naysay.collect.storage import Store
 
@@ -36,15 +38,25 @@ def send(server, method, path, content=None, **headers):
     return told
 
 
-def holders(places, mark):
-    """The names of the files that hold a mark; read again if PostgreSQL moves a log on meanwhile."""
+def holders(places, marks):
+    """Each mark, and the name of a file that holds it; read again if PostgreSQL moves a log on meanwhile."""
     for _ in range(20):
         files = [path for place in places for path in (place.rglob("*") if place.is_dir() else [place])]
         try:
-            return {path.name for path in files if path.is_file() and mark.encode() in path.read_bytes()}
+            held = ((path.name, path.read_bytes()) for path in files if path.is_file())
+            return {(mark, name) for name, content in held for mark in marks if mark.encode() in content}
         except FileNotFoundError:
             continue
     raise AssertionError("the files of the database do not keep still")
+
+
+@pytest.fixture
+def empty_postgresql():
+    """A database and the places of a server that has no other: all files of the server are read."""
+    server = PostgreSQL()
+    yield server.url(server.new_database()), [server.data, server.log]
+    server.stop("immediate")
+    shutil.rmtree(server.folder)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -53,8 +65,7 @@ def kept(request, tmp_path):
     (tmp_path / "data").mkdir()
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/data/a.db", [tmp_path / "data"]
-    server = request.getfixturevalue("postgresql")
-    return server.url(server.new_database()), [server.data, server.log]
+    return request.getfixturevalue("empty_postgresql")
 
 
 def test_nothing_of_a_request_is_left_but_the_answers(kept, serve, published_for_real, answers, write_body):
@@ -79,11 +90,10 @@ def test_nothing_of_a_request_is_left_but_the_answers(kept, serve, published_for
         send(server, "POST", f"{path}/answers", bad, **{"content-type": REFUSED}),
     ]
     assert [status for status, _, _ in told] == [200, 404, 404, 200, 405, 201, 200, 409, 422, 413, 422, 415]
-    seen_running = [holders(places, mark) for mark in MARKS]
+    seen_running = holders(places, MARKS)
     server.process.terminate()
     assert server.process.wait(20) == 0
-    assert seen_running == [set()] * len(MARKS)
-    assert [holders(places, mark) for mark in MARKS] == [set()] * len(MARKS)
+    assert (seen_running, holders(places, MARKS)) == (set(), set())
     assert [mark for mark in (*MARKS, ACCEPTED) if mark in server.output()] == []
     answered = b"".join(content + headers.encode() for _, content, headers in told).decode()
     assert [mark for mark in (*MARKS, ACCEPTED) if mark in answered] == []
@@ -95,7 +105,7 @@ def test_nothing_of_a_request_is_left_but_the_answers(kept, serve, published_for
 
 def test_a_canary_would_be_found(tmp_path):
     (tmp_path / "a").write_text(f"x{TOKEN}x")
-    assert holders([Path(tmp_path)], TOKEN) == {"a"}
+    assert holders([Path(tmp_path)], MARKS) == {(TOKEN, "a")}
 
 
 def test_errors_of_the_database_repeat_no_answer(run, store, published, client, answers, write_body, caplog, capfd):
