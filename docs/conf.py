@@ -22,6 +22,7 @@ extensions = [
     "flowcharts",
     "layers",
     "mathml",
+    "menu",
     "opening",
     "picture",
 ]
