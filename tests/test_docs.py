@@ -24,7 +24,7 @@ import typer
 from sphinx.util.inventory import InventoryFile
 
 import naysay
-from naysay.cli import app
+from naysay.cli import app, main
 from naysay.designs import FAMILIES
 
 ROOT = Path(__file__).parents[1]
@@ -66,8 +66,9 @@ def serving(words, folder):
 
 
 @pytest.mark.parametrize("page", [README, DOCS / "learn" / "collect.md"], ids=lambda page: page.name)
-def test_every_command_runs_as_pasted(page, tmp_path):
+def test_every_command_runs_as_pasted(page, tmp_path, monkeypatch, capsys):
     """One after the other in an empty folder, without the Python of the page; a server runs on beside the others."""
+    monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     table = re.findall(r"^    ([\w,]+)$", text, re.MULTILINE)  # that a page shows, for a command to read
     if table:
@@ -76,16 +77,16 @@ def test_every_command_runs_as_pasted(page, tmp_path):
     done = set()
     with contextlib.ExitStack() as running:
         for command in re.findall(r"^ {0,4}(naysay .*)$", text, re.MULTILINE):
-            words = [sys.executable, "-m", *shlex.split(command.replace(shown, link), comments=True)]
-            done.add(words[3])
-            if words[3] == "serve":
-                link = running.enter_context(serving(words, tmp_path))
+            words = shlex.split(command.replace(shown, link), comments=True)[1:]
+            done.add(words[0])
+            if words[0] == "serve":
+                link = running.enter_context(serving([sys.executable, "-m", "naysay", *words], tmp_path))
                 assert urlsplit(link).path == urlsplit(shown).path
                 if page == README:
                     break  # what follows needs no server, and is run with the page
             else:
-                ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-                assert (ran.returncode, bool(ran.stdout)) == (0, True), f"{command}: {ran.stderr}"
+                code, (out, err) = main(words), capsys.readouterr()
+                assert (code, bool(out)) == (0, True), f"{command}: {err}"
     assert {"questionnaire", "serve", "estimate"} <= done
 
 
