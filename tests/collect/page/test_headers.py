@@ -183,8 +183,8 @@ def spied(clients, respond_all):
     """What servers see of people with two truths, ``{case: (refused, seen, seen)}``."""
     with ExitStack() as stack:
         spies = {(case, truth): Spy(CASES[case][1], clients[CASES[case][0]]) for case in CASES for truth in TRUTHS}
-        runs = [(stack.enter_context(running(spy)), truth) for (_, truth), spy in spies.items()]
-        entered = respond_all([(f"{address}/s/private", truth) for address, truth in runs])
+        runs = [(f"{stack.enter_context(running(spy))}/s/private", truth) for (_, truth), spy in spies.items()]
+        entered = respond_all(runs)  # side by side: what is slow is to wait for leaks
         found = dict(zip(spies, entered, strict=True))
         return {case: (found[case, 1], *(spies[case, truth].seen for truth in TRUTHS)) for case in CASES}
 
@@ -192,14 +192,15 @@ def spied(clients, respond_all):
 @pytest.fixture(scope="module")
 def in_chromium(browser, clients):
     def respond_all(runs):
-        entered = []
-        for address, truth in runs:
+        people = []
+        for address, _ in runs:
             context = browser.new_context(locale="en-US")
             context.set_default_timeout(10_000)
-            respondent = Respondent(context.new_page(), address)
-            respondent.page.goto(address)
-            respondent.page.locator("main").wait_for()
-            respondent.page.wait_for_timeout(500)
+            people.append(Respondent(context.new_page(), address))
+            people[-1].page.goto(address)
+            people[-1].page.locator("main").wait_for()
+        people[-1].page.wait_for_timeout(500)
+        for respondent, (_, truth) in zip(people, runs, strict=True):
             if respondent.page.locator(".welcome").count():
                 respondent.page.locator(".welcome .actions .main").click()
                 respondent.page.locator("#q-practice").wait_for()
@@ -207,9 +208,10 @@ def in_chromium(browser, clients):
                 respondent.page.locator(".option").nth(truth - 1).click()
                 respondent.page.locator(".how summary").click()
                 respondent.page.locator(".how p").first.wait_for()
-            respondent.page.wait_for_timeout(1_000)
-            entered.append(respondent.page.locator(".how p").count() > 0)
-            context.close()
+        people[-1].page.wait_for_timeout(1_000)
+        entered = [respondent.page.locator(".how p").count() > 0 for respondent in people]
+        for respondent in people:
+            respondent.page.context.close()
         return entered
 
     return spied(clients, respond_all)

@@ -10,27 +10,33 @@ const KEEP = () => {
     return (window.tree = attach.call(this, how));
   };
 };
+const pause = (time) => new Promise((done) => setTimeout(done, time));
 const found = (page, selector) => page.evaluateHandle((what) => (window.tree ?? document).querySelector(what), selector);
 
 async function there(page, selector) {
   for (let tries = 0; tries < 100; tries += 1) {
     const element = (await found(page, selector)).asElement();
     if (element) return element;
-    await new Promise((done) => setTimeout(done, 100));
+    await pause(100);
   }
   throw new Error(`${selector} does not come`);
 }
 const click = async (page, selector) => (await there(page, selector)).click();
 
 try {
-  const answered = [];
+  const people = [];
   for (const [address, place] of JSON.parse(given)) {
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
     await page.evaluateOnNewDocument(KEEP);
     await page.goto(address);
     await there(page, "main");
-    await new Promise((done) => setTimeout(done, 500));
+    people.push({ page, place });
+  }
+  await pause(500);
+  const answered = [];
+  for (const { page, place } of people) {
+    await page.bringToFront();
     const asks = await page.evaluate(() => Boolean((window.tree ?? document).querySelector(".welcome")));
     if (asks) {
       await click(page, ".welcome .actions .main");
@@ -40,10 +46,9 @@ try {
       await click(page, ".how summary");
       await there(page, ".how p");
     }
-    await new Promise((done) => setTimeout(done, 900));
     answered.push(asks);
-    await context.close();
   }
+  await pause(900);
   process.stdout.write(JSON.stringify(answered));
 } finally {
   await browser.close();
