@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browsing import ANSWERS, privates, remembered, serve
+from browsing import ANSWERS, Respondent, privates, remembered, serve
 from hostile import refused
 
 from naysay import designs
@@ -148,14 +148,31 @@ def told(body):
     return json.loads(body)["answers"]
 
 
+STORED = "() => [localStorage, sessionStorage].map((each) => ({ ...each }))"
+STORE = "(all) => [localStorage, sessionStorage].forEach((each, place) => Object.assign(each, all[place]))"
+
+
+@pytest.fixture(scope="module")
+def refused_once(browser, lied):
+    """A message that a server has refused, and all that the device of its sender stores then."""
+    lied.truth()
+    lied.replies = [refused()]
+    with browser.new_context(locale="en-US") as context:
+        respondent = Respondent(context.new_page(), lied.page("private")).start().to_review(ANSWERS)
+        respondent.page.locator("#confirm").click()
+        look_again(respondent)
+        return lied.bodies[0], respondent.page.evaluate(STORED)
+
+
 @pytest.fixture
-def sent(respond, liar):
+def sent(refused_once, respond, liar):
     """Somebody whose message a server has refused, and what it had learned by then."""
-    liar.replies = [refused() for _ in range(9)]
-    respondent = respond("private", on=liar).start().to_review(ANSWERS)
-    respondent.page.locator("#confirm").click()
-    look_again(respondent)
-    return respondent, told(liar.bodies[0])
+    body, stored = refused_once
+    liar.replies, liar.bodies = [refused() for _ in range(8)], [body]
+    respondent = respond("private", on=liar)
+    respondent.page.goto(f"{liar.address}/health")
+    respondent.page.evaluate(STORE, stored)
+    return respondent, told(body)
 
 
 def send_again(respondent, liar, answers=ANSWERS):
@@ -310,10 +327,10 @@ def test_after_the_receipt_is_deleted_another_survey_is_told_nothing(respond, li
     assert set(told(liar.bodies[-1]).values()) == {None}
 
 
-def test_a_server_that_changes_its_key_after_a_refusal_is_told_nothing_more(sent, liar):
+def test_a_server_that_changes_its_key_after_a_refusal_is_told_nothing_more(sent, liar, monkeypatch):
     """What was sent cannot be read any more on the device; that it was sent can."""
     respondent, first = sent
-    liar._app.state.service.keys = Keys()
+    monkeypatch.setattr(liar._app.state.service, "keys", Keys())
     assert set(send_again(respondent, liar).values()) == {None}
     assert [REFUSED in told for told in respondent.noticed.values()] == [True] * len(first)
 
