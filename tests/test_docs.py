@@ -429,6 +429,7 @@ def test_a_picture_keeps_its_words_readable_and_scrolls_on_a_phone():
     assert all(picture.least(path.read_text(encoding="utf-8")) <= picture.READABLE for path in folder.glob("*/*.svg"))
 
 
+@pytest.mark.slow
 def test_the_site_is_whole(tmp_path):
     assert build(DOCS, tmp_path) == (0, "")
     site = {path: Page(path) for path in sorted(tmp_path.rglob("*.html"))}
