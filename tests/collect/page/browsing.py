@@ -16,7 +16,15 @@ from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Store
 
-ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+PLAYWRIGHTS = """
+    AimEnabled AvoidCorsURLLoaderRestartOnRedirect AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose
+    HttpsFirstBalancedModeAutoEnable HttpsUpgrades LensOverlay MediaRouter NetworkTimeServiceQuerying OptimizationHints
+    PaintHolding PreconnectToSearch TcpPortRandomizationWin ThirdPartyStoragePartitioning
+"""
+MENUS = "WebUIOmniboxPopup WebUIOmniboxAimPopup WebUIOmniboxFullPopup"
+FEATURES = ",".join([*PLAYWRIGHTS.split(), *MENUS.split()])
+"""What Playwright turns off, as only the last list counts, and two pages behind the address of each window."""
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--disable-features={FEATURES}"]
 """Of Chromium."""
 
 ANSWERS = {
