@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
@@ -69,11 +69,7 @@ class Document:
     @cached_property
     def compressed(self) -> dict[str, bytes]:
         """The content in each encoding, the shortest first: browsers take ``br`` over HTTPS, or from this computer."""
-        modes, blocks = (brotli.MODE_GENERIC, brotli.MODE_FONT), (0, 16)
-        tried = [
-            brotli.compress(self.content, mode=mode, lgblock=block, lgwin=18) for mode in modes for block in blocks
-        ]
-        return {"br": min(tried, key=len), "gzip": gzip.compress(self.content, 9, mtime=0)}
+        return _compressed(self.content)
 
     def response(self, request: Request) -> Response:
         """The document, compressed if the browser takes that; or the answer that it has not changed."""
@@ -87,6 +83,13 @@ class Document:
                 response_headers["content-encoding"] = encoding
                 return Response(compressed_content, headers=response_headers, media_type=self.type)
         return Response(self.content, headers=response_headers, media_type=self.type)
+
+
+@lru_cache(maxsize=32)  # by content: a page takes most of a second, and may be served by several applications
+def _compressed(content: bytes) -> dict[str, bytes]:
+    modes, blocks = (brotli.MODE_GENERIC, brotli.MODE_FONT), (0, 16)
+    tried = [brotli.compress(content, mode=mode, lgblock=block, lgwin=18) for mode in modes for block in blocks]
+    return {"br": min(tried, key=len), "gzip": gzip.compress(content, 9, mtime=0)}
 
 
 def _header_parts(request: Request, name: str) -> list[str]:
