@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 
 import pytest
@@ -98,7 +99,7 @@ def test_an_interruption_says_how_many_are_acknowledged(naysay, link, write, tmp
         def stop(now):
             on_acknowledged(now)
             if now.stored == 5:
-                signal.raise_signal(signal.SIGINT)
+                os.kill(os.getpid(), signal.SIGINT)
 
         return many(*arguments, on_acknowledged=stop, **{**options, "concurrency": 2})
 

@@ -1,6 +1,7 @@
 """Scripted respondents before a real server: drawn once, kept until acknowledged, never a truth."""
 
 import json
+import os
 import signal
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -154,7 +155,7 @@ def test_an_interrupted_run_goes_on_with_what_was_drawn(answered, questionnaire,
 
     def stop(now):
         if now.stored == 25:
-            signal.raise_signal(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)  # to the main thread, as Ctrl-C; it may run a loop
 
     with pytest.raises(KeyboardInterrupt):
         respond.many(survey, people, concurrency=5, state=state, on_acknowledged=stop)
