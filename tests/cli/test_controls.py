@@ -110,6 +110,32 @@ def test_a_regression_with_a_control_stands_beside_the_one_without(cheated, caps
     assert "without the control, as if everybody had followed the instruction:" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("form", ["table", "json", "csv", "latex", "html"])
+def test_covariates_of_who_complies_stand_in_every_output(cheated, tmp_path, capsys, form):
+    words = ["regress", "cheated ~ 1", cheated, "--design", "crosswise(prevalence=1/4)", "--control", "check: no"]
+    more = ["--html", str(tmp_path / "page.html")] if form == "html" else ["--format", form]
+    assert main([*words, "--compliance", "female", *more]) == 0
+    out = capsys.readouterr().out
+    if form == "json":
+        both = json.loads(out)
+        assert [(row["category"], row["term"]) for row in both["coefficients"]][1:] == [
+            ("at random", "Intercept"),
+            ("at random", "female"),
+        ]
+        assert abs(both["coefficients"][2]["estimate"]) < 4 * both["coefficients"][2]["standard_error"]
+        assert (both["compliance_test"]["degrees_of_freedom"], both["compliance_formula"]) == (1, "female")
+        assert "compliance_test" not in both["without_control"]
+    elif form == "csv":
+        assert [line.split(",")[:2] for line in out.splitlines()[2:4]] == [
+            ["at random", "Intercept"],
+            ["at random", "female"],
+        ]
+    else:
+        heading = "Log odds of ``at random'' against all" if form == "latex" else "Log odds of “at random” against all"
+        assert heading in (out if form != "html" else (tmp_path / "page.html").read_text(encoding="utf-8"))
+        assert "against compliance that depends on no covariate: likelihood ratio" in out
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -118,6 +144,10 @@ def test_a_regression_with_a_control_stands_beside_the_one_without(cheated, caps
         (["regress", "`cheated` ~ female", "--control", "cheated: no"], "column 'cheated' is named twice"),
         (["regress", "cheated ~ female", "--control", "check: no", "--sample", "drawn_truth"],
          "leave --sample and --level out"),
+        (["regress", "cheated ~ 1", "--compliance", "female"], "who complies can have covariates only where a control"),
+        (["regress", "cheated ~ 1", "--control", "check: no", "--compliance", "town"], "there is no column 'town'"),
+        (["regress", "cheated ~ 1", "--control", "check: no", "--compliance", "~ female"],
+         "compliance takes the right side of a formula, such as 'age + gender'; got '~ female'"),
         (["change", "--response", "cheated", "--response", "drawn", "--control", "check: no",
           "--design", "crosswise(prevalence=1/4)"], "of the first wave, then of the second; got 1"),
         (["change", "--response", "cheated", "--response", "drawn", "--design",

@@ -586,6 +586,20 @@ def test_a_crosstab_and_a_regression_of_a_survey_count_its_controls(tmp_path, cl
     both = json.loads(capsys.readouterr().out)
     sizes = [max(abs(row["estimate"]) for row in fit["coefficients"]) for fit in (both, both["without_control"])]
     assert sizes[1] < sizes[0] - 0.5  # random answers hide how towns differ
+    assert main(["regress", "vote ~ 1", "--compliance", "home", *survey]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert both["compliance_test"]["p_value"] > 0.001  # people of all towns misread alike
+    assert both["coefficients"][2]["estimate"] == pytest.approx(np.log(0.3 / 0.7), abs=0.5)
+
+
+def test_who_complies_by_a_column_is_refused_where_it_would_tell_who_failed(tmp_path, client, capsys):
+    survey = fielded(tmp_path, client, people=60, misread=0.5)
+    assert main(["regress", "vote ~ 1", "--compliance", "home", *survey]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "who complies is not told: answers to the controls of 'vote' do not count here" in told.err
+    assert main(["regress", "vote ~ 1", "--compliance", "vote_control", *survey]) == 2
+    assert "covariates come from plain questions" in capsys.readouterr().err
 
 
 def test_a_crosstab_and_a_regression_never_say_who_failed(tmp_path, client, capsys):

@@ -28,7 +28,12 @@ SURVEYS = {
     "cheating, symmetric": designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1)),
     "unknown prevalence": designs.unrelated_question_unknown(p=(0.7, 0.3)),
     "anchored": designs.anchored_crosswise(prevalence=0.15, anchor=0.2),
+    "who complies": designs.controlled(designs.negative(THREE), truth="lot"),
+    "who complies, two types": designs.controlled(
+        designs.crosswise(prevalence=0.15), truth="no", types=("random", "one answer: different")
+    ),
 }
+GAMMA = [-1.2, 0.6]  # log odds of each type by x, in surveys of who complies
 BETA = {
     2: [[-0.3, 0.7, 0.4]],
     3: [[0.3, 0.7, -0.4], [-0.2, -0.5, 0.5]],
@@ -40,10 +45,14 @@ def survey(name, n, seed=1):
     """A survey of some people: design, table, how its parts are named, and the true parameters."""
     design, rng = SURVEYS[name], np.random.default_rng(seed)
     table, truth = people(n, BETA[len(design.categories)], rng, categories=design.categories)
-    inside, nu = within(design), np.full(5, 0.8)
+    inside, nu, by_x = within(design), np.full((5, n), 0.8), name.startswith("who complies")
+    if by_x:
+        nu[:] = 1 / (1 + np.exp(-GAMMA[0] - GAMMA[1] * table["x"]))
     chances = inside.chances(nu)
     places = [design.categories.index(each) for each in truth.tolist()]
-    cells = np.array(design.cells, dtype=object)[[rng.choice(len(chances), p=chances[:, place]) for place in places]]
+    cells = np.array(design.cells, dtype=object)[
+        [rng.choice(len(chances), p=chances[:, place, row]) for row, place in enumerate(places)]
+    ]
     said, part = asked(design, cells.tolist(), rng)
     role = {"respondent": "level", "researcher": "sample", "nobody": None}[design.offer.assigned_by]
     if design.space.answers == 2:
@@ -51,8 +60,11 @@ def survey(name, n, seed=1):
         formula = "first + second ~ x + g"
     else:
         table["said"], formula = said, "said ~ x + g"
-    theta = np.concatenate([np.ravel(BETA[len(design.categories)]), nu[: len(inside.parameters)]])
-    return design, formula, table | ({} if role is None else {role: part}), {} if role is None else {role: role}, theta
+    nuisance = GAMMA * len(inside.parameters) if by_x else nu[: len(inside.parameters), 0]
+    theta = np.concatenate([np.ravel(BETA[len(design.categories)]), nuisance])
+    names_part = role is not None and design.levels != (None,)
+    options = ({role: role} if names_part else {}) | ({"compliance": "x"} if by_x else {})
+    return design, formula, table | ({role: part} if names_part else {}), options, theta
 
 
 @pytest.mark.parametrize("name", SURVEYS)
@@ -220,8 +232,9 @@ def test_the_penalty_is_that_of_a_beta_prior_for_one_share():
 
 def test_the_penalty_has_its_derivatives():
     rng = np.random.default_rng(9)
-    model = regression.regress(*survey("k-ary", 300)[:3]).model
-    prior, theta = Penalty.of(1.5, model.x, model.weight), rng.normal(size=model.size)
+    design, formula, table, role, _ = survey("who complies", 300)
+    model = regression.regress(design, formula, table, **role, penalty=1).model
+    prior, theta = Penalty.of(1.5, model), rng.normal(size=model.size)
     at = prior.prior_terms(model, theta)
     for i in range(model.size):
         moved = 1e-5 * (np.arange(model.size) == i)

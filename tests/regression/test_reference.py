@@ -14,6 +14,9 @@ from statsmodels import api
 from naysay import designs, regression
 
 CASES = json.loads((Path(__file__).parents[1] / "reference" / "regressions.json").read_text(encoding="utf-8"))["cases"]
+LITERATURE = json.loads(
+    (Path(__file__).parents[1] / "reference" / "compliance_literature.json").read_text(encoding="utf-8")
+)
 PEOPLE = Path(__file__).parents[3] / "shared" / "reference" / "rrfix600.csv"
 
 ELSEWHERE = not PEOPLE.exists() and not os.environ.get("CI")  # in CI the rows must be there
@@ -162,3 +165,64 @@ def test_a_direct_arm_beside_a_randomized_one_is_the_sum_of_both_likelihoods():
         value, gradient = value + found.value, gradient + found.gradient
     assert fit.log_likelihood == pytest.approx(value)
     assert gradient == pytest.approx(0, abs=1e-4)
+
+
+ANCHORED = designs.anchored_crosswise(prevalence=0.1, anchor=0.15)
+
+
+@pytest.fixture(scope="module")
+def anchored():
+    """The respondents of cmdata2, counted."""
+    kinds = [(female, said, anchor) for female in (0, 1) for said in ANSWERS for anchor in ANSWERS]
+    by_age = LITERATURE["cmdata2"]["by_age"].items()
+    rows = [(int(age), *kind, count) for age, counts in by_age for kind, count in zip(kinds, counts, strict=True)]
+    return dict(zip(("age", "female", "said", "anchor", "count"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+ANSWERS = ("same", "different")
+
+
+def likelihood(table, theta):
+    """Written out: both answers of a person who complies by the crosswise model, two fair coins of any other."""
+    age, female, count = (np.array(table[name], dtype=float) for name in ("age", "female", "count"))
+    pi, attentive = (1 / (1 + np.exp(-(a + b * female + c * age))) for a, b, c in np.reshape(theta, (2, 3)))
+    same = 0.9 * (1 - pi) + 0.1 * pi
+    question = np.where(np.array(table["said"]) == "same", same, 1 - same)
+    anchor = np.where(np.array(table["anchor"]) == "same", 0.85, 0.15)
+    return count @ np.log(attentive * question * anchor + (1 - attentive) / 4)
+
+
+def test_who_complies_depends_on_covariates_as_in_the_anchored_model(anchored):
+    case = LITERATURE["cmdata2"]
+    options = {"count": "count", "compliance": "female + age"}
+    fit = regression.regress(ANCHORED, "said + anchor ~ female + age", anchored, **options)
+    assert fit.coefficients[:3] == pytest.approx(case["beta"], abs=5e-5)
+    assert fit.standard_errors[:3] == pytest.approx(case["se"], abs=5e-5)
+    assert fit.log_likelihood == pytest.approx(case["logLik"], abs=5e-5)
+    assert fit.log_likelihood == pytest.approx(likelihood(anchored, fit.coefficients))
+    steps = np.diag([1e-3, 1e-3, 1e-4] * 2)
+    second = np.array(
+        [
+            [
+                sum(s * r * likelihood(anchored, fit.coefficients + s * a + r * b) for s in (1, -1) for r in (1, -1))
+                / (4 * a.sum() * b.sum())
+                for b in steps
+            ]
+            for a in steps
+        ]
+    )
+    assert fit.covariance == pytest.approx(np.linalg.inv(-second), rel=1e-3)
+    same = regression.regress(ANCHORED, "said + anchor ~ female + age", anchored, count="count")
+    assert fit.equal_compliance == fit.likelihood_ratio(same)
+    assert str(fit.equal_compliance) == "likelihood ratio χ² = 2.94 on 2 df, p = 0.23"
+
+
+def test_controls_of_a_design_and_an_anchor_are_one_model(anchored):
+    """Whoever complies is attentive: the same coefficients, those of who does not with the other sign."""
+    question, control = (designs.crosswise(prevalence=p) for p in (0.1, 0.15))
+    survey = designs.controlled(question, control=control, truth="no")
+    options = {"count": "count", "compliance": "female + age"}
+    fits = [regression.regress(each, "said + anchor ~ female", anchored, **options) for each in (ANCHORED, survey)]
+    assert fits[1].log_likelihood == pytest.approx(fits[0].log_likelihood)
+    assert fits[1].coefficients == pytest.approx(fits[0].coefficients * [1, 1, -1, -1, -1], abs=1e-5)
+    assert [label for label, _ in fits[1].names] == ["yes"] * 2 + ["at random"] * 3

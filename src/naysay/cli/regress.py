@@ -17,7 +17,7 @@ from naysay.console.options import SamplingOptions, prepare_frame, record_cells,
 from naysay.console.output import takes
 from naysay.errors import DataError
 from naysay.regression.fitting import regress
-from naysay.regression.reading import parse
+from naysay.regression.reading import parse, parse_right
 from naysay.regression.result import Regression, regression_html
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Regressed:
     standard_errors: Literal["observed", "expected", "outer_product", "sandwich"] | None = None
     penalty: Annotated[float, "M"] = 0.0
     cheaters: Literal["within", "CDM"] = "within"
+    compliance: Annotated[str | None, "FORMULA"] = None
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="RECORD", help="Predict shares if everybody had these, such as 'age=40,gender=f'; again."),
@@ -70,6 +71,12 @@ class Regressed:
 @dataclass(frozen=True)
 class RegressOptions(SamplingOptions, Surveyed, Regressed):
     """All options: of the regression, then of the survey or the sample that it comes from."""
+
+    @property
+    def variables(self) -> list[str]:
+        """The covariates, of the answers and of who complies."""
+        of_compliance = () if self.compliance is None else parse_right(self.compliance, "answer").variables
+        return list(dict.fromkeys([*parse(self.formula).variables, *of_compliance]))
 
 
 @takes(RegressOptions, regress)
@@ -94,6 +101,8 @@ def command(request: RegressOptions) -> None:
           --design "cheating_detection(p=(1/4, 3/4))" --format latex
       naysay regress "doping ~ age" answers.csv --control "check: no" \\
           --design "warner(p=0.7)"
+      naysay regress "doping ~ age" answers.csv --control "check: no" \\
+          --compliance age --penalty 1 --design "warner(p=0.7)"
       naysay regress "smoking ~ area" --survey sample --penalty 1
     """
     _checks.confidence(request.confidence)
@@ -109,8 +118,8 @@ def _of_file(request: RegressOptions, file: Path) -> Fits:
     formula = parse(request.formula)
     request, design = options.options_and_design(request, file, formula.response[0])
     published_designs = files.designs_of(file, codes=request.codes)
-    _check_covariates(formula.variables, published_designs)
-    uncontrolled = request, design
+    _check_covariates(request.variables, published_designs)
+    uncontrolled = replace(request, compliance=None), design
     exported = published_designs.get(formula.response[0])
     if request.control:
         request, design = _controlled(request, design, [options.control_of(text) for text in request.control])
@@ -150,10 +159,12 @@ def _of_survey(request: RegressOptions) -> Fits:
             f"{_checks.nearest(question, known) if known else 'it has none'}",
             column=question,
         )
-    _check_covariates(formula.variables, known)
-    files.check_columns(replies.frame.lazy(), list(formula.variables))
-    measured = measure(replies, question, beside=formula.variables)  # numbers, too: C(age) makes cells of them
+    _check_covariates(request.variables, known)
+    files.check_columns(replies.frame.lazy(), request.variables)
+    measured = measure(replies, question, beside=request.variables)  # numbers, too: C(age) makes cells of them
     if measured.withheld:
+        if request.compliance is not None:
+            raise DataError(f"who complies is not told: {withheld_note(question)}")
         output.note(withheld_note(question))
     if replies.published.key is None:
         output.note(f"{OPEN_LINK}: repeated or dishonest answers move the coefficients")
@@ -163,7 +174,8 @@ def _of_survey(request: RegressOptions) -> Fits:
     if asked.beside and not asked.arms:  # arms have several answers to one question
         uncontrolled = measure(replies, question, controls=False)
         design = uncontrolled.asked.design
-        naive = _fitted(_at(request, design, uncontrolled.sample), design, uncontrolled.rows.lazy())
+        plain_request = replace(request, compliance=None)
+        naive = _fitted(_at(plain_request, design, uncontrolled.sample), design, uncontrolled.rows.lazy())
     return _fitted(controlled, asked.design, measured.rows.lazy()), controlled, naive
 
 
@@ -189,8 +201,7 @@ def _check_covariates(variables: Sequence[str], private: Collection[str]) -> Non
 
 def _fitted(request: RegressOptions, design: Answerable, source: pl.LazyFrame) -> Regression:
     """The regression of answers under a design."""
-    formula = parse(request.formula)
-    response, variables = list(formula.response), list(formula.variables)
+    response, variables = list(parse(request.formula).response), request.variables
     typed_frame = _typed_frame(request, source, response, variables, joint=design.space.answers > 1)
     sampling = request.sampling(typed_frame)
     return regress(
@@ -206,6 +217,7 @@ def _fitted(request: RegressOptions, design: Answerable, source: pl.LazyFrame) -
         standard_errors=request.standard_errors,
         penalty=request.penalty,
         cheaters=request.cheaters,
+        compliance=request.compliance,
     )
 
 

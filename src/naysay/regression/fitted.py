@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay._values import Floats, Label
@@ -23,11 +23,49 @@ from naysay.errors import DataError, NaysayError
 from naysay.estimate.fit import Value
 from naysay.estimate.likelihood import KINDS
 from naysay.regression.likelihood import Model, collapse_rows
-from naysay.regression.reading import Data, formulaic, table_of
+from naysay.regression.reading import Data, Formula, Matrix, formulaic, table_of
 from naysay.regression.solving import Optimum, Penalty, solve
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One equation of a regression: what its log odds are of.
+
+    Parameters
+    ----------
+    label : label
+        A category, or a share of people who comply or do not.
+    comparison : str
+        What is compared with what, in words.
+    columns : tuple of str
+        What has coefficients.
+    """
+
+    label: Any
+    comparison: str
+    columns: tuple[str, ...]
+
+
+def equations(data: Data) -> list[Equation]:
+    """An equation for each category but the reference, and, where they have covariates, for those who do not comply."""
+    categories, model = data.design.categories, data.model
+    reference = f"against “{_checks.label(categories[model.reference])}”"
+    of_categories = [
+        Equation(categories[j], f"“{_checks.label(categories[j])}” {reference}", data.matrix.columns)
+        for j in model.free
+    ]
+    if data.compliance is None:
+        return of_categories
+    of_compliance, earlier = [], ""
+    for share, assumption in zip(model.within.parameters, model.within.assumptions, strict=True):
+        name = f"“{_checks.label(share.name)}”"
+        comparison = assumption if share.among else f"{name} against all others{earlier}"
+        of_compliance.append(Equation(share.name, comparison, data.compliance[1].columns))
+        earlier = f"{earlier or ' but'} {name}"
+    return of_categories + of_compliance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +91,13 @@ class Fitted:
 
     @cached_property
     def names(self) -> tuple[tuple[Any, str], ...]:
-        """Category and column of each coefficient, (P,)."""
-        free_categories = [self.categories[j] for j in self.model.free]
-        return tuple((category, column) for category in free_categories for column in self.data.matrix.columns)
+        """Category and column of each coefficient, (P,); of those who do not comply, the share and its column."""
+        return tuple((equation.label, column) for equation in self.equations for column in equation.columns)
+
+    @cached_property
+    def equations(self) -> list[Equation]:
+        """One for each category but the reference, and for those who do not comply, where they have covariates."""
+        return equations(self.data)
 
     @property
     def n(self) -> int:
@@ -166,12 +208,7 @@ class Fitted:
         design, model, is_free = self.data.design, self.model, ~self.optimum.bound
         if not design.nuisance:
             return {}
-        _, nu = model.split(self.optimum.theta)
-        mean_shares, share_slopes = model.average(self.optimum.theta)
-        cell_chances = model.within.chances(nu)
-        cell_shares, cell_slopes = cell_chances @ mean_shares, cell_chances @ share_slopes
-        for k in range(model.q):
-            cell_slopes[:, model.size - model.q + k] = model.within.chances(nu, k) @ mean_shares
+        cell_shares, cell_slopes = model.cells(self.optimum.theta)
         value_of_share = {}
         for share in design.nuisance:
             part_weights, whole_weights = share.weights(design.cells)
@@ -219,8 +256,8 @@ class Fitted:
         """Numbers (P,) or (P, columns), by term; of more than two categories by category and term."""
         pandas = formulaic("pandas")
         terms = [term for _, term in self.names]
-        is_multinomial = self.model.t > 2
-        term_index = pandas.MultiIndex.from_tuples(self.names, names=["category", "term"]) if is_multinomial else terms
+        is_several = len(self.equations) > 1
+        term_index = pandas.MultiIndex.from_tuples(self.names, names=["category", "term"]) if is_several else terms
         return (pandas.Series if numbers.ndim == 1 else pandas.DataFrame)(numbers, index=term_index)
 
     @property
@@ -246,13 +283,39 @@ class Fitted:
         statistic = _ratio(self.log_likelihood, constant_optimum.log_likelihood)
         return Test.of("likelihood ratio", statistic, self.optimum.theta.size - constant_optimum.theta.size)
 
+    @cached_property
+    def equal_compliance(self) -> Test | None:
+        """The test that who complies depends on no covariate; None without covariates of it, or without its constant.
+
+        The likelihood ratio, for equal shares in G groups on G - 1 degrees of freedom; with survey weights or a penalty
+        the Wald test.
+        """
+        if self.data.compliance is None:
+            return None
+        terms = self.data.compliance[1].terms
+        if "1" not in terms or len(terms) == 1:
+            return None
+        if self.weighted or self.penalty is not None or self.optimum.search.above:
+            places = self.model.places[self.model.t - 1 :]
+            varying = [column for term, columns in terms.items() if term != "1" for column in columns]
+            return self._wald([place.start + column for place in places for column in varying])
+        equal_model, _ = collapse_rows(replace(self.data.model, w=None), self.data.squared)
+        equal_optimum = solve(equal_model)
+        if equal_optimum.search.above or equal_optimum.endless.size:
+            return None
+        statistic = _ratio(self.log_likelihood, equal_optimum.log_likelihood)
+        return Test.of("likelihood ratio", statistic, self.optimum.theta.size - equal_optimum.theta.size)
+
     def wald(self, term: str) -> Test:
         """The Wald test that all coefficients of a term are 0, such as ``gender`` or ``age:gender``."""
         terms = self.data.matrix.terms
         if term not in terms:
             raise DataError(f"{term!r} is no term of the formula; {_checks.nearest(term, terms)}")
         p = len(self.data.matrix.columns)
-        term_places = [j * p + column for j in range(self.model.t - 1) for column in terms[term]]
+        return self._wald([j * p + column for j in range(self.model.t - 1) for column in terms[term]])
+
+    def _wald(self, term_places: list[int]) -> Test:
+        """The Wald test that the coefficients in these places are 0."""
         term_coefficients = self.coefficients[term_places]
         statistic = float(
             term_coefficients @ np.linalg.solve(self.covariance[np.ix_(term_places, term_places)], term_coefficients)
@@ -463,14 +526,12 @@ def _check_nested(fit: Fitted, smaller: Fitted) -> None:
         raise DataError("a likelihood ratio compares regressions with the same offset; these have different ones")
     if larger_model.offset is not None and larger_model.t > 2 and larger_model.reference != smaller_model.reference:
         raise DataError("with an offset a likelihood ratio needs the same reference category in both regressions")
-    is_outside = _outside(larger_model, smaller_model)
-    if is_outside.any():
-        column_name = smaller.data.matrix.columns[int(is_outside.argmax())]
-        raise DataError(
-            f"the smaller regression is not part of the larger one: its column {column_name!r} does not follow from "
-            f"{_checks.listing_text(fit.data.matrix.columns)}; a likelihood ratio needs {fit.data.formula.text!r} to "
-            f"hold every term of {smaller.data.formula.text!r}"
-        )
+    _check_part((fit.data.formula, fit.data.matrix), (smaller.data.formula, smaller.data.matrix))
+    if fit.data.compliance is not None or smaller.data.compliance is not None:
+        if fit.data.compliance is None:
+            raise DataError("the smaller regression has covariates of who complies, and the larger one has none")
+        constant = Formula("1", fit.data.formula.response, (), frozenset(), formulaic().Formula("1"))
+        _check_part(fit.data.compliance, smaller.data.compliance or (constant, constant.matrix(smaller.data.table)))
     for regression in (fit, smaller):
         if regression.optimum.search.above:
             raise DataError(
@@ -479,12 +540,19 @@ def _check_nested(fit: Fitted, smaller: Fitted) -> None:
             )
 
 
-def _outside(larger: Model, fewer: Model) -> NDArray[np.bool_]:
-    """Which columns of the smaller model are no combinations of those of the larger one, (p,)."""
-    column_scale = np.sqrt((larger.x**2).sum(axis=0))
-    x = larger.x / column_scale
-    column_residuals = fewer.x - x @ np.linalg.lstsq(x, fewer.x, rcond=None)[0]
-    return np.asarray((column_residuals**2).sum(axis=0) > _COMBINED**2 * (fewer.x**2).sum(axis=0))
+def _check_part(larger: tuple[Formula, Matrix], smaller: tuple[Formula, Matrix]) -> None:
+    """Raise if some column of the smaller formula is no combination of those of the larger one."""
+    (larger_formula, larger_matrix), (smaller_formula, smaller_matrix) = larger, smaller
+    x, fewer = larger_matrix.values / np.sqrt((larger_matrix.values**2).sum(axis=0)), smaller_matrix.values
+    column_residuals = fewer - x @ np.linalg.lstsq(x, fewer, rcond=None)[0]
+    is_outside = (column_residuals**2).sum(axis=0) > _COMBINED**2 * (fewer**2).sum(axis=0)
+    if is_outside.any():
+        column_name = smaller_matrix.columns[int(is_outside.argmax())]
+        raise DataError(
+            f"the smaller regression is not part of the larger one: its column {column_name!r} does not follow from "
+            f"{_checks.listing_text(larger_matrix.columns)}; a likelihood ratio needs {larger_formula.text!r} to "
+            f"hold every term of {smaller_formula.text!r}"
+        )
 
 
 def _ratio(larger: float, smaller: float) -> float:

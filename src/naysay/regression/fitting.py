@@ -5,22 +5,24 @@ Why some coefficients cannot be estimated, in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from naysay import _checks
-from naysay._values import Label
+from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
 from naysay.design.several import Samples
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.compliance import behavior_text
+from naysay.estimate.compliance import behavior_text, complete
+from naysay.estimate.compliance import compliance as estimated_compliance
 from naysay.estimate.likelihood import KINDS, check_identified
 from naysay.estimate.samples import controls_of, stacked
-from naysay.regression.likelihood import collapse_rows
-from naysay.regression.reading import Data, Roles, parse, read
+from naysay.regression.fitted import equations
+from naysay.regression.likelihood import collapse_rows, within
+from naysay.regression.reading import Data, Formula, Roles, parse, parse_right, read
 from naysay.regression.result import Regression
 from naysay.regression.solving import Optimum, Penalty, solve
 from naysay.sampling import Sampling
@@ -45,6 +47,7 @@ def regress(
     standard_errors: str | None = None,
     penalty: float = 0.0,
     cheaters: str = "within",
+    compliance: str | None = None,
 ) -> Regression:
     """Who is in which category: a logistic regression of the true category, from randomized answers.
 
@@ -99,6 +102,11 @@ def regress(
         The same share of those without an honest yes, or of everybody: the CDM of RRreg.
 
         For cheating detection.
+    compliance : str, optional
+        Covariates of who complies, such as ``age + gender``: the right side of a formula.
+
+        The share of those who do not comply is then a logistic regression of its own, in the same likelihood; it needs
+        a control. By default it is the same for everybody.
 
     Returns
     -------
@@ -145,8 +153,16 @@ def regress(
     if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
         raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
     column_roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
+    parsed_formula = parse(formula)
     regression_data = read(
-        design, parse(formula), data, column_roles, missing=missing, reference=reference, cheaters=cheaters
+        design,
+        parsed_formula,
+        data,
+        column_roles,
+        missing=missing,
+        reference=reference,
+        cheaters=cheaters,
+        compliance=None if compliance is None else _compliance_formula(design, formula, compliance, cheaters),
     )
     if design.structure.stacked:  # the design must tell the categories apart, whatever the covariates
         stacked(design, regression_data.tally, "population")
@@ -158,20 +174,39 @@ def regress(
         if regression_data.sampled is not None
         else collapse_rows(regression_data.model, regression_data.squared)
     )
-    prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
+    prior = Penalty.of(penalty, model) if penalty else None
     optimum = solve(model, prior)
-    is_controlled = isinstance(design, Samples) and controls_of(design, design.designs[0])
-    if is_controlled and design.nuisance[0].name != "attentive" and optimum.theta[-1] > _ALL:
-        raise NotEstimable(
-            f"about 100 of 100 answered the control {behavior_text(str(design.nuisance[0].name))}: nobody is left "
-            "whose answers tell coefficients; look at how the control was asked"
-        )
+    if isinstance(design, Samples) and controls_of(design, design.designs[0]):
+        _check_somebody_complies(regression_data, optimum)
     check_finite(regression_data, optimum, penalty)
     standard_error_name = standard_errors or ("sandwich" if has_sampling else "observed")
     return Regression(regression_data, optimum, standard_error_name, prior, model, squared_weights)
 
 
 _ALL = 1 - 1e-6  # of people who do not comply; a larger share is everybody
+
+
+def _check_somebody_complies(data: Data, optimum: Optimum) -> None:
+    """Raise if nobody is left whose answers tell coefficients: by the likelihood, or where that has no end, by moments.
+
+    Raises
+    ------
+    NotEstimable
+        All, or all of a group, answered the control as people who do not comply.
+    """
+    type_name = str(data.design.cells[-1])
+    shares_away = data.model.nuisance(optimum.theta, slice(None))[-1]
+    is_away = shares_away > _ALL if data.design.nuisance[0].name == type_name else shares_away < 1 - _ALL
+    people = None
+    if optimum.endless.size and (answers := complete(data.tally)) is not None:
+        people = estimated_compliance(data.design, answers)
+    if np.any(is_away) or (people is not None and people.share >= 1 - 2 * people.standard_error):
+        some = np.any(is_away) and not np.all(is_away)
+        raise NotEstimable(
+            f"{'in some group everybody' if some else 'about 100 of 100'} answered the control "
+            f"{behavior_text(type_name)}: nobody is left whose answers tell coefficients; look at how the control was "
+            "asked"
+        )
 
 
 def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:
@@ -191,6 +226,18 @@ def _part(design: Answerable, level: str | None, sample: str | None) -> str | No
     return part_column
 
 
+def _compliance_formula(design: Answerable, formula: str, compliance: str, cheaters: str) -> Formula:
+    """The formula of who complies, after checking that the design shows who does."""
+    if not (design.offer.measures_compliance and within(design).parameters):
+        raise DataError(
+            f"who complies can have covariates only where a control shows it; {design.name or design.kind} has none: "
+            f"leave compliance={compliance!r} out, or name the control"
+        )
+    if cheaters != "within":
+        raise DataError("cheaters='CDM' are the same share of everybody; leave compliance or cheaters out")
+    return parse_right(compliance, formula.partition("~")[0].strip())
+
+
 _COLLINEAR = 1e-11  # squared length of a combination of unit columns that counts as none
 _PART = 1e-3  # entries of a direction below this share of the largest are left out of a message
 
@@ -203,8 +250,7 @@ def check_columns(data: Data) -> None:
     NotEstimable
         More coefficients than people, a column of zeros (an empty combination of categories), or collinear columns.
     """
-    model, column_names = data.model, data.matrix.columns
-    has_weight = model.weight > 0
+    model, has_weight = data.model, data.model.weight > 0
     x = model.x if has_weight.all() else model.x[has_weight]
     if model.size > len(x):
         raise NotEstimable(
@@ -212,6 +258,13 @@ def check_columns(data: Data) -> None:
             "answered; leave terms out, or join categories",
             rank=len(x),
         )
+    _check_apart(x, data.matrix.columns)
+    if data.compliance is not None and model.w is not None:
+        _check_apart(model.w[has_weight], data.compliance[1].columns)
+
+
+def _check_apart(x: Floats, column_names: Sequence[str]) -> None:
+    """Raise unless these columns can tell coefficients apart."""
     column_squares = np.einsum("ij,ij->j", x, x)
     empty = [
         column_name
@@ -260,22 +313,34 @@ def check_finite(data: Data, optimum: Optimum, penalty: float = 0.0) -> None:
             contrast=optimum.endless[:, 0].tolist(),
             rank=data.model.size - optimum.endless.shape[1],
         )
-    model, column_names = data.model, data.matrix.columns
-    directions = np.array([model.split(direction)[0] for direction in optimum.endless.T])  # (k, t - 1, p)
-    predictor_movement = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
+    model, equation_list = data.model, equations(data)
+    predictor_columns = model.predictor_columns(slice(None))
+    directions = [optimum.endless[place] for place in model.places[: len(equation_list)]]  # (p, k) each
+    predictor_movement = np.array(
+        [
+            np.sqrt(((columns @ direction) ** 2).sum(axis=1))
+            for columns, direction in zip(predictor_columns, directions, strict=False)
+        ]
+    )
     moving_equation = int(predictor_movement.max(axis=1).argmax())
+    equation, column_names = equation_list[moving_equation], equation_list[moving_equation].columns
     is_concerned = (predictor_movement[moving_equation] > 1e-6 * predictor_movement[moving_equation].max()) & (
         model.weight > 0
     )
-    column_spreads = np.sqrt(np.mean(model.x**2, axis=0) * (directions[:, moving_equation] ** 2).sum(axis=0))
+    column_spreads = np.sqrt(
+        np.mean(predictor_columns[moving_equation] ** 2, axis=0) * (directions[moving_equation] ** 2).sum(axis=1)
+    )
     endless_names = [
         column_name
         for column_name, column_spread in zip(column_names, column_spreads, strict=True)
         if column_spread > _PART * column_spreads.max()
     ]
-    label = _checks.label(data.design.categories[model.free[moving_equation]])
-    reference_label = _checks.label(data.design.categories[model.reference])
-    category_shares = model.shares(optimum.theta)[model.free[moving_equation], is_concerned]
+    is_of_categories = moving_equation < model.t - 1
+    category_shares = (
+        model.shares(optimum.theta)[model.free[moving_equation]]
+        if is_of_categories
+        else model.nuisance(optimum.theta, slice(None))[moving_equation - model.t + 1]
+    )[is_concerned]
     end_shares = sorted(
         {
             round(float(share_at_end))
@@ -283,16 +348,22 @@ def check_finite(data: Data, optimum: Optimum, penalty: float = 0.0) -> None:
         }
     )
     share_sentence = (
-        f"their share of “{label}” is estimated as {' or '.join(map(str, end_shares))}"
+        f"their share of “{_checks.label(equation.label)}” is estimated as {' or '.join(map(str, end_shares))}"
         if end_shares
         else "their shares run off"
     )
     people_per_row = (model.weight > 0) if data.tally.weighted else model.weight  # each row for how many people
     people = f"{int(people_per_row[is_concerned].sum()):,} of {data.n:,} people"
+    reason = (
+        "as their answers are as one-sided as the design allows"
+        if is_of_categories
+        else "so that their controls do not tell who complies"
+    )
+    term = "the term" if is_of_categories else "the term of compliance"
     raise NotEstimable(
-        f"no finite coefficient of {_checks.listing_text(endless_names)} for “{label}” against “{reference_label}” "
-        f"(separation): for {people} {share_sentence}, as their answers are as one-sided as the design allows; leave "
-        f"the term out, join its categories, or add {remedy}",
+        f"no finite coefficient of {_checks.listing_text(endless_names)} for {equation.comparison} "
+        f"(separation): for {people} {share_sentence}, {reason}; leave "
+        f"{term} out, join its categories, or add {remedy}",
         contrast=optimum.endless[:, 0].tolist(),
         rank=model.size - optimum.endless.shape[1],
     )

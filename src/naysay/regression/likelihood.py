@@ -8,6 +8,7 @@ one of curvatures (d, d, n) over d = t - 1 + q predictors, and a nuisance parame
 The channels of some designs tell finer cells apart than the categories, such as carriers who lie. Given their category,
 people are taken to be in each cell with the same chance, whatever their covariates: Q(ν) = P(cell | category), of shape
 (cells, t). So the likelihood of an answer with row L is (L Q(ν)) · π(z): that of a plain design with rows L Q(ν).
+Who complies may have covariates w of its own, logit ν_k = w·γ_k. Then each person has a Q, and γ takes the place of ν.
 
 Rows that are alike in answer and covariates are counted as one where that pays.
 """
@@ -15,6 +16,7 @@ Rows that are alike in answer and covariates are counted as one where that pays.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
@@ -75,6 +78,8 @@ class Evaluated(NamedTuple):
 class Model:
     """Answers beside covariates; parameters are β, (t - 1) × p, one equation after the other, and then ν, (q,).
 
+    With covariates of who complies these are γ, q × m, in the place of ν.
+
     Parameters
     ----------
     x : (n, p) float
@@ -87,6 +92,8 @@ class Model:
     within : Within
     reference : int
         The place of the category whose coefficients are 0.
+    w : (n, m) float, optional
+        Covariates of who complies; None where ν is the same for everybody.
     """
 
     x: Floats
@@ -96,6 +103,7 @@ class Model:
     answers: Answers
     within: Within
     reference: int
+    w: Floats | None = None
 
     @property
     def t(self) -> int:
@@ -110,12 +118,17 @@ class Model:
     @property
     def size(self) -> int:
         """Parameters, P."""
-        return (self.t - 1) * int(self.x.shape[1]) + self.q
+        return (self.t - 1) * int(self.x.shape[1]) + self.q * (1 if self.w is None else int(self.w.shape[1]))
+
+    @property
+    def bounded(self) -> int:
+        """Parameters within [0, 1], which are the last: ν without covariates."""
+        return self.q if self.w is None else 0
 
     @cached_property
     def fixed_table(self) -> _Table:
         """The likelihood rows of a design without nuisance parameters: the same in every step of a search."""
-        return _Table.of(self, np.zeros(0))
+        return _Table.of(self, np.zeros(0), slice(None))
 
     @cached_property
     def free(self) -> list[int]:
@@ -123,14 +136,39 @@ class Model:
         return [j for j in range(self.t) if j != self.reference]
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Coefficients (t - 1, p) and nuisance parameters (q,)."""
-        coefficient_count = theta.size - self.q
-        return theta[:coefficient_count].reshape(self.t - 1, -1), theta[coefficient_count:]
+        """Coefficients (t - 1, p) and nuisance parameters ν (q,), or γ (q, m) where they have covariates."""
+        coefficient_count = (self.t - 1) * self.x.shape[1]
+        nuisance = theta[coefficient_count:]
+        beta = theta[:coefficient_count].reshape(self.t - 1, -1)
+        return beta, nuisance if self.w is None else nuisance.reshape(self.q, -1)
+
+    def nuisance(self, theta: Floats, rows: NDArray[np.intp] | slice) -> Floats:
+        """ν of everybody, (q,), or of each of some rows, (q, rows)."""
+        _, nu = self.split(theta)
+        return nu if self.w is None else np.asarray(scipy.special.expit(nu @ self.w[rows].T))
+
+    def log_odds(self, theta: Floats) -> Floats:
+        """The largest log odds of each row, (n,): between two categories, whichever is the reference, or of ν."""
+        beta, gamma = self.split(theta)
+        eta = beta @ self.x.T
+        spread = np.maximum(eta.max(axis=0), 0.0) - np.minimum(eta.min(axis=0), 0.0)
+        return np.asarray(spread if self.w is None else np.maximum(spread, np.abs(gamma @ self.w.T).max(axis=0)))
+
+    def predictor_columns(self, rows: NDArray[np.intp] | slice) -> list[Floats]:
+        """What each predictor has coefficients of: x, and for the nuisance parameters w, or 1."""
+        x = self.x[rows]
+        return [x] * (self.t - 1) + [np.ones((len(x), 1)) if self.w is None else self.w[rows]] * self.q
+
+    @property
+    def places(self) -> list[slice]:
+        """Where the coefficients of each predictor stand among the parameters."""
+        sizes = [columns.shape[1] for columns in self.predictor_columns(slice(1))]
+        return [slice(end - size, end) for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
 
     def at(self, rows: NDArray[np.intp] | slice) -> Model:
         """The same model of some of the rows."""
-        offset = None if self.offset is None else self.offset[rows]
-        return replace(self, x=self.x[rows], offset=offset, answer=self.answer[rows], weight=self.weight[rows])
+        offset, w = (None if column is None else column[rows] for column in (self.offset, self.w))
+        return replace(self, x=self.x[rows], offset=offset, answer=self.answer[rows], weight=self.weight[rows], w=w)
 
     def average(self, theta: Floats) -> tuple[Floats, Floats]:
         """The mean of π over the rows by their weights, (t,), and its derivatives, (t, P)."""
@@ -145,6 +183,22 @@ class Model:
                 logit_slopes[k] += weighted_shares[k]
                 share_slopes[:, equation_place * p : (equation_place + 1) * p] += logit_slopes @ self.x[rows]
         return mean_shares / total_weight, share_slopes / total_weight
+
+    def cells(self, theta: Floats) -> tuple[Floats, Floats]:
+        """The mean chance of each cell over the rows by their weights, (cells,), and its derivatives, (cells, P)."""
+        total_weight, cells = float(self.weight.sum()), self.within.shape[0]
+        cell_shares, cell_slopes = np.zeros(cells), np.zeros((cells, self.size))
+        for rows in self._runs():
+            piece = self.at(rows)
+            pi, (chances, slopes) = piece.shares(theta), _cell_chances(self, theta, rows)[:2]
+            weighted = pi * piece.weight
+            joint = chances.reshape(cells, self.t, -1) * weighted
+            by_predictor = [joint[:, k] - joint.sum(axis=1) * pi[k] for k in self.free]
+            by_predictor += [(slope.reshape(cells, self.t, -1) * weighted).sum(axis=1) for slope in slopes]
+            cell_shares += joint.sum(axis=(1, 2))
+            for place, by, columns in zip(self.places, by_predictor, self.predictor_columns(rows), strict=True):
+                cell_slopes[:, place] += by @ columns
+        return cell_shares / total_weight, cell_slopes / total_weight
 
     def shares(self, theta: Floats, x: Floats | None = None, offset: Floats | None = None) -> Floats:
         """π of each row, (t, n)."""
@@ -169,29 +223,27 @@ class Model:
             row_weights = self.weight[rows]
             log_likelihood += float(row_weights @ np.log(piece.f))
             if kind is not None:
-                x = self.x[rows]
-                weighted_scores, equation_count = piece.scores * row_weights, self.t - 1
-                coefficient_scores = (weighted_scores[:equation_count] @ x).ravel()
-                gradient += np.concatenate([coefficient_scores, weighted_scores[equation_count:].sum(axis=1)])
-                self._add(information, piece.curvature(kind), row_weights, x)
+                for place, scores, columns in zip(
+                    self.places, piece.scores * row_weights, self.predictor_columns(rows), strict=True
+                ):
+                    gradient[place] += scores @ columns
+                self._add(information, piece.curvature(kind), row_weights, rows)
         lower_half = np.tril(information)
         return Evaluated(log_likelihood, gradient, lower_half + np.tril(lower_half, -1).T)
 
     def scores(self, theta: Floats) -> Floats:
         """The score of every row, without its weight, (n, P)."""
         row_scores = np.empty((len(self.x), self.size))
-        p = self.x.shape[1]
         for rows, piece in self._pieces(theta):
-            for j in range(self.t - 1):
-                row_scores[rows, j * p : (j + 1) * p] = piece.scores[j][:, None] * self.x[rows]
-            row_scores[rows, self.size - self.q :] = piece.scores[self.t - 1 :].T
+            for place, scores, columns in zip(self.places, piece.scores, self.predictor_columns(rows), strict=True):
+                row_scores[rows, place] = scores[:, None] * columns
         return row_scores
 
     def weighted_information(self, theta: Floats, kind: str, weight: Floats) -> Floats:
         """The curvatures of a kind, added up with other weights, (P, P)."""
         information = np.zeros((self.size, self.size))
         for rows, piece in self._pieces(theta):
-            self._add(information, piece.curvature(kind), weight[rows], self.x[rows])
+            self._add(information, piece.curvature(kind), weight[rows], rows)
         lower_half = np.tril(information)
         return np.asarray(lower_half + np.tril(lower_half, -1).T)
 
@@ -202,32 +254,43 @@ class Model:
 
     def _pieces(self, theta: Floats) -> Iterator[tuple[slice, Piece]]:
         """Runs of rows, each with what its answers tell at these parameters."""
-        beta, nu = self.split(theta)
-        likelihood_table = _Table.of(self, nu) if self.q else self.fixed_table
+        beta, _ = self.split(theta)
+        table = None if self.w is not None else _Table.of(self, theta, slice(None)) if self.q else self.fixed_table
         for rows in self._runs():
             eta = beta @ self.x[rows].T
             if self.offset is not None:
                 eta += self.offset[rows]
-            yield rows, Piece(self, likelihood_table, self.answer[rows], self._softmax(eta))
+            row_table = _Table.of(self, theta, rows) if table is None else table
+            yield rows, Piece(self, row_table, self.answer[rows], self._softmax(eta))
 
-    def _add(self, information: Floats, curvature: Callable[[int, int], Floats], weight: Floats, x: Floats) -> None:
+    def _add(self, information: Floats, curvature: Callable[[int, int], Floats], weight: Floats, rows: slice) -> None:
         """Add Σ w h x xᵀ over the rows to the lower half of the information."""
-        p, equation_count = x.shape[1], self.t - 1
-        for a in range(equation_count + self.q):
+        places, columns = self.places, self.predictor_columns(rows)
+        for a in range(len(places)):
             for b in range(a + 1):
-                h = curvature(a, b) * weight
-                if a < equation_count:
-                    information[a * p : (a + 1) * p, b * p : (b + 1) * p] += (x.T * h) @ x
-                elif b < equation_count:
-                    information[equation_count * p + a - equation_count, b * p : (b + 1) * p] += h @ x
-                else:
-                    information[equation_count * p + a - equation_count, equation_count * p + b - equation_count] += (
-                        h.sum()
-                    )
+                information[places[a], places[b]] += (columns[a].T * (curvature(a, b) * weight)) @ columns[b]
+
+
+def _cell_chances(
+    model: Model, theta: Floats, rows: NDArray[np.intp] | slice
+) -> tuple[Floats, list[Floats], dict[tuple[int, int], Floats]]:
+    """Q(ν) of everybody, (cells, t), or of each of some rows, (cells, t, rows), and its derivatives by predictors.
+
+    The first derivatives in a list, the second ones that may not be zero by pair.
+    """
+    within, q, nu = model.within, model.q, model.nuisance(theta, rows)
+    slopes = [within.chances(nu, k) for k in range(q)]
+    curves = {(k, j): within.chances(nu, k, j) for k in range(q) for j in range(k)}
+    if model.w is not None:  # ν is a logit's inverse, with the derivatives ν (1 - ν) and ν (1 - ν)(1 - 2ν)
+        pace = nu * (1 - nu)
+        curves = {(k, j): curve * pace[k] * pace[j] for (k, j), curve in curves.items()}
+        slopes = [slope * pace[k] for k, slope in enumerate(slopes)]
+        curves |= {(k, k): slope * (1 - 2 * nu[k]) for k, slope in enumerate(slopes)}
+    return within.chances(nu), slopes, {pair: curve for pair, curve in curves.items() if curve.any()}
 
 
 class _Table(NamedTuple):
-    """Rows M = L Q(ν) of the distinct answers, with their derivatives by ν.
+    """Rows M = L Q(ν) of the distinct answers, or of a run of rows that have covariates of ν, and their derivatives.
 
     Parameters
     ----------
@@ -235,35 +298,31 @@ class _Table(NamedTuple):
     first_slopes : (q, t, distinct) float
     second : {(k, l): (t, distinct) float}
         Where they are not zero.
-    channel_tables : callable
-        For each channel, M and its first derivatives for all its responses.
+    chances : (1 + q, cells, t, 1 or rows) float
+        Q and its first derivatives.
     """
 
     m: Floats
     first_slopes: Floats
     second: dict[tuple[int, int], Floats]
-    channel_tables: Callable[[], list[tuple[Floats, Floats]]]
+    chances: Floats
 
     @classmethod
-    def of(cls, model: Model, nu: Floats) -> _Table:
-        """The table at some nuisance parameters."""
-        within, q = model.within, model.q
-        cell_chances = within.chances(nu)
-        chance_slopes = [within.chances(nu, k) for k in range(q)]
-        answer_rows = model.answers.rows
+    def of(cls, model: Model, theta: Floats, rows: NDArray[np.intp] | slice) -> _Table:
+        """The table at some parameters."""
+        cell_chances, slopes, curves = _cell_chances(model, theta, rows)
+        answer_rows = model.answers.rows if model.w is None else model.answers.rows[model.answer[rows]]
 
-        def chances_and_slopes(rows: Floats) -> tuple[Floats, Floats]:
-            slope_rows = [(rows @ slope).T for slope in chance_slopes]
-            return np.ascontiguousarray((rows @ cell_chances).T), np.array(slope_rows).reshape(
-                q, within.shape[1], len(rows)
-            )
+        def of_answers(chances: Floats) -> Floats:
+            product = (answer_rows @ chances).T if model.w is None else np.einsum("ic,cti->ti", answer_rows, chances)
+            return np.ascontiguousarray(product)
 
-        chance_curves = {(k, j): within.chances(nu, k, j) for k in range(q) for j in range(k)}
-        second_slopes = {pair: (answer_rows @ curve).T for pair, curve in chance_curves.items() if curve.any()}
+        m = of_answers(cell_chances)
         return cls(
-            *chances_and_slopes(answer_rows),
-            second_slopes,
-            lambda: [chances_and_slopes(listing) for listing in model.answers.listings()],
+            m,
+            np.array([of_answers(slope) for slope in slopes]).reshape(model.q, *m.shape),
+            {pair: of_answers(curve) for pair, curve in curves.items()},
+            np.array([cell_chances, *slopes]).reshape(1 + model.q, *model.within.shape, -1),
         )
 
 
@@ -272,12 +331,13 @@ class Piece:
 
     def __init__(self, model: Model, table: _Table, answer: Places, pi: Floats) -> None:
         self.model, self.table, self.answer, self.pi = model, table, answer, pi
-        joint_chances = table.m.take(answer, axis=1)
+        self.column = answer if model.w is None else np.arange(len(answer))  # of the table
+        joint_chances = table.m.take(self.column, axis=1)
         joint_chances *= pi
         self.f = joint_chances.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.r = joint_chances / self.f
-            self.own = [(pi * first_slopes.take(answer, axis=1)) / self.f for first_slopes in table.first_slopes]
+            self.own = [(pi * first_slopes.take(self.column, axis=1)) / self.f for first_slopes in table.first_slopes]
 
     @cached_property
     def scores(self) -> Floats:
@@ -313,7 +373,7 @@ class Piece:
         return np.asarray(
             information
             if second_slopes is None
-            else information - (self.pi * second_slopes.take(self.answer, axis=1)).sum(axis=0) / self.f
+            else information - (self.pi * second_slopes.take(self.column, axis=1)).sum(axis=0) / self.f
         )
 
     def _expected(self, *, category_known: bool) -> Floats:
@@ -325,22 +385,27 @@ class Piece:
         free_categories, channel_places = self.model.free, self.model.answers.part[self.answer]
         d = len(free_categories) + len(self.own)
         score_variances = np.zeros((d, d, len(self.f)))
-        for channel_place, (m, first_slopes) in enumerate(self.table.channel_tables()):
+        for channel_place, listing in enumerate(self.model.answers.listings()):
             channel_rows = np.flatnonzero(channel_places == channel_place)
             if not channel_rows.size:
                 continue
-            pi = self.pi[:, channel_rows]
+            pi, chances = self.pi[:, channel_rows], self.table.chances
+            chances = chances if self.model.w is None else chances[..., channel_rows]
             category_means = np.zeros((self.model.t, d, channel_rows.size))
-            for y in range(m.shape[1]):
-                f = m[:, y] @ pi
+            for response_row in listing:
+                m, *first_slopes = np.einsum("c,kcti->kti", response_row, chances)
+                f = (m * pi).sum(axis=0)
                 response_slopes = np.vstack(
-                    [pi[free_categories] * (m[free_categories, y][:, None] - f), first_slopes[:, :, y] @ pi]
+                    [
+                        pi[free_categories] * (m[free_categories] - f),
+                        *((slope * pi).sum(axis=0) for slope in first_slopes),
+                    ]
                 )
                 with np.errstate(divide="ignore", invalid="ignore"):
                     response_scores = np.where(f > 0, response_slopes / f, 0.0)
                 score_variances[:, :, channel_rows] += response_slopes[:, None] * response_scores
                 if category_known:
-                    category_means += m[:, y][:, None, None] * response_scores
+                    category_means += m[:, None] * response_scores
             if category_known:
                 score_variances[:, :, channel_rows] -= np.einsum("jn,jan,jbn->abn", pi, category_means, category_means)
         return score_variances
@@ -376,14 +441,14 @@ class Within:
     assumptions: tuple[str, ...]
 
     def chances(self, nu: Floats, *by: int) -> Floats:
-        """Q(ν), (cells, t), or its derivative by the parameters in these places."""
-        cell_chances = np.zeros(self.shape)
+        """Q(ν), (cells, t), or its derivative by the parameters in these places; for ν (q, rows) of each row."""
+        cell_chances = np.zeros((*self.shape, *nu.shape[1:]))
         for cell_and_category, path in self.paths.items():
             path_parameters = [k for k, _ in path]
             # linear in each: second derivatives are zero
             if len(set(by)) == len(by) and set(by) <= set(path_parameters):
                 path_factors = ((1.0 if up else -1.0) if k in by else nu[k] if up else 1 - nu[k] for k, up in path)
-                cell_chances[cell_and_category] = float(np.prod(list(path_factors)))
+                cell_chances[cell_and_category] = math.prod(path_factors)
         return cell_chances
 
 
@@ -535,13 +600,18 @@ def collapse_rows(model: Model, squared: Floats) -> tuple[Model, Floats]:
     grouped_rows = pl.DataFrame(key_columns | amount_columns).group_by(list(key_columns), maintain_order=True)
     distinct_rows = grouped_rows.agg(pl.col("weight").sum(), pl.col("squared").sum())
     x = np.ascontiguousarray(distinct_rows.select([f"x{i}" for i in range(model.x.shape[1])]).to_numpy())
+    w = None
+    if model.w is not None:
+        w = np.ascontiguousarray(distinct_rows.select([f"w{i}" for i in range(model.w.shape[1])]).to_numpy())
     offset = None if model.offset is None else distinct_rows["offset"].to_numpy()
     answer, weight = distinct_rows["answer"].to_numpy(), distinct_rows["weight"].to_numpy()
-    return replace(model, x=x, offset=offset, answer=answer, weight=weight), distinct_rows["squared"].to_numpy()
+    return replace(model, x=x, offset=offset, answer=answer, weight=weight, w=w), distinct_rows["squared"].to_numpy()
 
 
 def _columns(model: Model, rows: slice) -> dict[str, NDArray[np.number]]:
     """What makes rows alike."""
     key_columns: dict[str, NDArray[np.number]] = {"answer": model.answer[rows]}
     key_columns |= {f"x{i}": np.ascontiguousarray(column) for i, column in enumerate(model.x[rows].T)}
+    if model.w is not None:
+        key_columns |= {f"w{i}": np.ascontiguousarray(column) for i, column in enumerate(model.w[rows].T)}
     return key_columns if model.offset is None else key_columns | {"offset": model.offset[rows]}

@@ -91,6 +91,8 @@ class Data:
     table : pandas table
         The variables of the formula, a row for each of them.
     matrix : Matrix
+    compliance : (Formula, Matrix), optional
+        The covariates of who complies.
     model : Model
     squared : (n,) float
         Sums of the squares of the weights of each row, scaled as the weights are.
@@ -113,6 +115,7 @@ class Data:
     tally: Tally
     table: pd.DataFrame
     matrix: Matrix
+    compliance: tuple[Formula, Matrix] | None
     model: Model
     squared: Floats
     scale: float
@@ -137,18 +140,20 @@ def read(
     missing: str,
     reference: Label | None,
     cheaters: str,
+    compliance: Formula | None = None,
 ) -> Data:
     """The model of a formula for a table; see `regress` for what is given and raised."""
     if cheaters not in CHEATERS:
         raise DataError(f"cheaters must be one of {', '.join(CHEATERS)}; got {cheaters!r}")
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-    frame = _needed_columns(data, formula, roles)
+    variables = tuple(dict.fromkeys([*formula.variables, *(compliance.variables if compliance else ())]))
+    frame = _needed_columns(data, formula.response, variables, roles)
     amounts_by_role = {role: _amounts(frame[column_name], role) for role, column_name in roles.numbers.items()}
     responses, answer_places = _answers(design, frame, formula.response, roles.part)
     people_counts = whole(amounts_by_role["counts"]) if roles.count else np.ones(len(frame), dtype=np.int64)
     has_answer = ~responses.missing[answer_places] & (people_counts > 0)
-    empty_cells = {column_name: _empty(frame[column_name]) & has_answer for column_name in formula.variables}
+    empty_cells = {column_name: _empty(frame[column_name]) & has_answer for column_name in variables}
     if roles.offset is not None:
         empty_cells[roles.offset] = np.isnan(amounts_by_role["offset"]) & has_answer
     empty_counts = {
@@ -193,8 +198,9 @@ def read(
         weighted=roles.weights is not None or sampled_rows is not None,
     )
     weight_scale = tally.n / weight_sums.sum()
-    covariate_table = table_of({column_name: frame[column_name] for column_name in formula.variables}, model_rows)
+    covariate_table = table_of({column_name: frame[column_name] for column_name in variables}, model_rows)
     matrix = formula.matrix(covariate_table)
+    compliance_matrix = None if compliance is None else compliance.matrix(covariate_table)
     model = Model(
         x=matrix.values,
         offset=amounts_by_role["offset"][model_rows] if roles.offset else None,
@@ -203,6 +209,7 @@ def read(
         answers=_answer_likelihoods(design, responses),
         within=evenly(design) if cheaters == "CDM" else within(design),
         reference=_reference(design, reference),
+        w=None if compliance_matrix is None else compliance_matrix.values,
     )
     model_places = np.full(len(frame), -1, dtype=np.intp)
     model_places[model_rows] = np.arange(len(model_rows))
@@ -214,6 +221,7 @@ def read(
         tally,
         covariate_table,
         matrix,
+        None if compliance is None or compliance_matrix is None else (compliance, compliance_matrix),
         model,
         square_sums,
         weight_scale,
@@ -226,7 +234,7 @@ def read(
 
 
 def _needed_columns(
-    data: IntoFrame | Mapping[str, Iterable[object]], formula: Formula, roles: Roles
+    data: IntoFrame | Mapping[str, Iterable[object]], response: Sequence[str], variables: Sequence[str], roles: Roles
 ) -> nw.DataFrame[Any]:
     """The columns that are needed, of any table, after checking that it has them."""
     if isinstance(data, Mapping):
@@ -241,11 +249,11 @@ def _needed_columns(
     if not isinstance(narwhals_frame, nw.DataFrame | nw.LazyFrame):
         raise DataError(f"regression needs a table, such as a dataframe; got {type(data).__name__}")
     column_names = narwhals_frame.collect_schema().names()
-    needed_names = [*formula.response, *formula.variables, *roles.columns]
+    needed_names = [*response, *variables, *roles.columns]
     for column_name in needed_names:
         if column_name not in column_names:
             raise DataError(_checks.no_column(column_name, column_names), column=column_name)
-    repeated_name = next((column_name for column_name in formula.response if column_name in formula.variables), None)
+    repeated_name = next((column_name for column_name in response if column_name in variables), None)
     if repeated_name is not None:
         raise DataError(f"column {repeated_name!r} stands on both sides of the formula", column=repeated_name)
     needed_columns = narwhals_frame.select(list(dict.fromkeys(needed_names)))
@@ -474,6 +482,11 @@ class Formula:
     factors: frozenset[str]
     parsed: Sequence[Term]
 
+    @property
+    def right_side(self) -> str:
+        """What stands right of the tilde."""
+        return self.text.partition("~")[2].strip()
+
     def matrix(self, table: pd.DataFrame) -> Matrix:
         """The columns of numbers for a pandas table that holds the variables.
 
@@ -561,6 +574,13 @@ def parse(text: str) -> Formula:
         for column_name in factor_names
     )
     return Formula(text, response_columns, variable_names, categorical_names, right_side)
+
+
+def parse_right(text: str, response: str) -> Formula:
+    """The formula of who complies, given by its right side, such as ``age + gender``."""
+    if not str(text).strip() or "~" in str(text):
+        raise DataError(f"compliance takes the right side of a formula, such as 'age + gender'; got {text!r}")
+    return parse(f"{response} ~ {text}")
 
 
 def _check_tokens(text: str) -> None:

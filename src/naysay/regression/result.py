@@ -109,6 +109,7 @@ class Regression(Fitted, Result):
     def numbers(self, confidence: float = 0.95, at: At = ()) -> dict[str, object]:
         """The regression by the names of its JSON; `at` as in `parts`."""
         constant_test, data, search = self.against_constant, self.data, self.optimum.search
+        compliance_test = self.equal_compliance
         sampled = data.sampled
         numbers: dict[str, object] = {
             "formula": data.formula.text,
@@ -147,6 +148,12 @@ class Regression(Fitted, Result):
             "rests_on": list(_rests(self, confidence)),
             "warnings": [*self.reservations, *_predicted_beyond(self, at)],
         }
+        if data.compliance is not None:
+            numbers |= {
+                "compliance_formula": data.compliance[0].right_side,
+                "compliance_equations": [equation.label for equation in self.equations[self.model.t - 1 :]],
+                "compliance_test": None if compliance_test is None else asdict(compliance_test),
+            }
         if self.compliance is not None:
             numbers["compliance"] = self.compliance.numbers(confidence)
         if sampled is not None:
@@ -198,9 +205,15 @@ class Regression(Fitted, Result):
                     f"left out by people who answered the rest: {', '.join(left_out)}; what they said is used, and "
                     "of those who do not comply it tells little"
                 )
+        if data.compliance is not None and self.compliance is not None and self.compliance.interval()[0] <= 0:
+            sentences.append(
+                "by the controls alone perhaps everybody complies; what is told of who does not rests on little"
+            )
         held_shares = [
             share.name
-            for share, is_bound in zip(model.within.parameters, self.optimum.bound[-model.q :], strict=False)
+            for share, is_bound in zip(
+                model.within.parameters, self.optimum.bound[model.size - model.bounded :], strict=False
+            )
             if is_bound
         ]
         if held_shares:
@@ -256,6 +269,7 @@ def _heading(fit: Regression, confidence: float) -> list[Content]:
     sampling_sentences = [] if data.sampled is None else [Sentence(data.sampled.sentence + freedom_text)]
     return [
         Sentence(f"{data.formula.text}: {data.design.name or data.design.kind}"),
+        *([] if data.compliance is None else [Sentence(f"who complies: {data.compliance[0].right_side}")]),
         Sentence(f"{fit.n:,} answers, {missing_text}{left_out_text}{weight_text}"),
         *sampling_sentences,
         Sentence(
@@ -266,12 +280,19 @@ def _heading(fit: Regression, confidence: float) -> list[Content]:
             f"{', '.join(fit_texts)}"
             + (f"; against the constant alone: {constant_test}" if constant_test is not None else "")
         ),
+        *_compliance_test(fit),
         Sentence(f"{confidence:.4g} intervals: Wald"),
     ]
 
 
+def _compliance_test(fit: Regression) -> Iterator[Sentence]:
+    """The test that all comply alike."""
+    if (test := fit.equal_compliance) is not None:
+        yield Sentence(f"against compliance that depends on no covariate: {test}")
+
+
 def _coefficients(fit: Regression, confidence: float) -> Iterator[Table]:
-    """A table for each category but the reference, the nuisance parameters below the last."""
+    """A table for each category but the reference, then who complies, the nuisance parameters below the last."""
     number_heads = ("coefficient", "s.e.", "z" if math.isinf(fit.degrees_of_freedom) else "t", "p", "low", "high")
     column_heads = (Column("term", words=True, width=40), *map(Column, (*number_heads, "odds ratio", "low", "high")))
     interval_ends, decimal_places = fit.interval(confidence), max(decimals(fit.standard_errors) or 3, 3)
@@ -280,18 +301,16 @@ def _coefficients(fit: Regression, confidence: float) -> Iterator[Table]:
     )
     with np.errstate(over="ignore"):
         odds_ratios = np.exp(np.column_stack([fit.coefficients, interval_ends]))
-    columns_per_category = len(fit.data.matrix.columns)
-    for equation_place, j in enumerate(fit.model.free):
+    for equation, place in zip(fit.equations, fit.model.places, strict=False):
         table_rows = [
             (
                 term_name,
                 *_row(coefficient_numbers[i], decimal_places),
                 *(_ratio(value) for value in odds_ratios[i].tolist()),
             )
-            for i, term_name in enumerate(fit.data.matrix.columns, start=equation_place * columns_per_category)
+            for i, term_name in enumerate(equation.columns, start=place.start)
         ]
-        caption = f"Log odds of “{_checks.label(fit.categories[j])}” against “{_checks.label(fit.reference)}”"
-        yield Table(column_heads, tuple(table_rows), caption)
+        yield Table(column_heads, tuple(table_rows), f"Log odds of {equation.comparison}")
     if fit.nuisance:
         nuisance_rows = (
             (str(nuisance_name), number_text(v.value, decimal_places), number_text(v.standard_error, decimal_places))
@@ -373,7 +392,12 @@ def _rests(fit: Regression, confidence: float) -> Iterator[str]:
         yield DENIERS
     if fit.data.design.offer.assigned_by == "respondent":
         yield "assumes: among people with the same covariates the chosen level has nothing to do with the category"
-    if fit.model.within.assumptions:
+    if fit.data.compliance is not None:
+        yield (
+            "assumes: among people with the same covariates, who complies has nothing to do with the category; shares "
+            "of who complies are averages over the people in the model"
+        )
+    elif fit.model.within.assumptions:
         yield (
             f"assumes: {' and '.join(fit.model.within.assumptions)} is the same for everyone, whatever their covariates"
         )
@@ -390,6 +414,8 @@ def _rests(fit: Regression, confidence: float) -> Iterator[str]:
 
 def _impossible(fit: Regression, shares: Floats) -> NDArray[np.bool_]:
     """Whether shares of the categories (rows, t) leave some cell a negative chance, (rows,)."""
+    if fit.data.compliance is not None:  # logits leave no chance below 0
+        return np.zeros(len(shares), dtype=bool)
     cell_chances = fit.model.within.chances(fit.model.split(fit.optimum.theta)[1])
     return np.asarray((shares @ cell_chances.T < -_SLACK).any(axis=1))
 
@@ -466,7 +492,7 @@ def coefficient_chart(
     ----------
     fit : Regression
     category : label
-        One other than the reference.
+        One other than the reference, or a share of those who do not comply that has covariates.
     confidence : float
     size : int
         Width in pixels at which text has its natural size.
@@ -495,7 +521,7 @@ def coefficient_chart(
     ]
     axis_low, axis_high = min(0.0, float(interval_bounds.min())), max(0.0, float(interval_bounds.max()))
     axis_margin = (axis_high - axis_low or 1.0) / 25
-    title = f"Log odds of “{_checks.label(category)}” against “{_checks.label(fit.reference)}”"
+    title = next(f"Log odds of {each.comparison}" for each in fit.equations if each.label == category)
     return marks_in_rows(
         term_names,
         [Mark("estimate", f"coefficient with its {confidence:.4g} interval", values, interval_bounds, told=mark_texts)],
@@ -575,12 +601,11 @@ def prediction_chart(
 
 def _charts(fit: Regression, confidence: float) -> Iterator[Content]:
     """Coefficients and predicted shares, each chart under a heading of its own."""
-    terms = [column for column in fit.data.matrix.columns if column != "Intercept"]
-    if terms:
-        for category in (fit.categories[j] for j in fit.model.free):
-            yield Heading(f"Log odds of “{_checks.label(category)}” against “{_checks.label(fit.reference)}”")
+    for equation in fit.equations:
+        if any(column != "Intercept" for column in equation.columns):
+            yield Heading(f"Log odds of {equation.comparison}")
             yield Chart(
-                lambda size, room, category=category: coefficient_chart(  # type: ignore[misc]
+                lambda size, room, category=equation.label: coefficient_chart(  # type: ignore[misc]
                     fit, category, confidence=confidence, size=min(size, _SIZE), room=room
                 )
             )

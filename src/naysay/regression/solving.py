@@ -51,6 +51,8 @@ class Penalty:
     mapping : (p, p) float
         From the coefficients of one equation to those that the priors are about: of covariates that are centered, the
         constant being the logit at their means, and measured in standard deviations where they are not 0 and 1.
+    compliance : (m, m) float, optional
+        The same for covariates of who complies.
 
     References
     ----------
@@ -59,10 +61,16 @@ class Penalty:
 
     m: float
     mapping: Floats
+    compliance: Floats | None = None
 
     @classmethod
-    def of(cls, m: float, x: Floats, weight: Floats) -> Penalty:
-        """The penalty for covariates (n, p), of which one may be constant."""
+    def of(cls, m: float, model: Model) -> Penalty:
+        """The penalty for the covariates of a model, of which one may be constant."""
+        compliance = None if model.w is None else cls._mapping(model.w, model.weight)
+        return cls(m, cls._mapping(model.x, model.weight), compliance)
+
+    @staticmethod
+    def _mapping(x: Floats, weight: Floats) -> Floats:
         column_means = weight @ x / weight.sum()
         column_spreads = np.sqrt(np.maximum(weight @ x**2 / weight.sum() - column_means**2, 0.0))
         is_constant = column_spreads <= 1e-12 * np.abs(column_means)
@@ -72,22 +80,18 @@ class Penalty:
         mapping = np.diag(np.where(is_binary | is_constant, 1.0, column_spreads))
         if is_constant.any():
             mapping[int(is_constant.argmax())] = column_means
-        return cls(m, mapping)
+        return mapping
 
     def prior_terms(self, model: Model, theta: Floats) -> Evaluated:
         """What the priors add to the log-likelihood, its gradient and the information."""
-        beta, _ = model.split(theta)
-        logits = beta @ self.mapping.T
-        logit_shares = scipy.special.expit(logits)
-        log_prior = float((self.m * (logits / 2 - np.logaddexp(0, logits))).sum())
-        gradient, information = np.zeros(model.size), np.zeros((model.size, model.size))
-        p = len(self.mapping)
-        for j in range(len(beta)):
-            equation_slice = slice(j * p, (j + 1) * p)
-            gradient[equation_slice] = self.mapping.T @ (self.m * (0.5 - logit_shares[j]))
-            information[equation_slice, equation_slice] = self.mapping.T @ (
-                self.mapping * (self.m * logit_shares[j] * (1 - logit_shares[j]))[:, None]
-            )
+        log_prior, gradient, information = 0.0, np.zeros(model.size), np.zeros((model.size, model.size))
+        mappings = [self.mapping] * (model.t - 1) + ([] if self.compliance is None else [self.compliance] * model.q)
+        for place, mapping in zip(model.places, mappings, strict=False):
+            logits = mapping @ theta[place]
+            logit_shares = scipy.special.expit(logits)
+            log_prior += float((self.m * (logits / 2 - np.logaddexp(0, logits))).sum())
+            gradient[place] = mapping.T @ (self.m * (0.5 - logit_shares))
+            information[place, place] = mapping.T @ (mapping * (self.m * logit_shares * (1 - logit_shares))[:, None])
         return Evaluated(log_prior, gradient, information)
 
 
@@ -302,7 +306,7 @@ def _penalized_likelihood(model: Model, theta: Floats, penalty: Penalty | None, 
 def _bound(model: Model, theta: Floats, gradient: Floats) -> NDArray[np.bool_]:
     """Nuisance parameters at an end of [0, 1] that want to go on."""
     is_bound = np.zeros(model.size, dtype=bool)
-    nuisance_slice = slice(model.size - model.q, model.size)
+    nuisance_slice = slice(model.size - model.bounded, model.size)
     is_bound[nuisance_slice] = ((theta[nuisance_slice] <= 0) & (gradient[nuisance_slice] <= 0)) | (
         (theta[nuisance_slice] >= 1) & (gradient[nuisance_slice] >= 0)
     )
@@ -348,8 +352,8 @@ def _line_search(
     model: Model, theta: Floats, at: Evaluated, step: Floats, decrement: float, penalty: Penalty | None
 ) -> tuple[Floats, Evaluated, bool]:
     """The first of shorter and shorter steps that raises the likelihood."""
-    nuisance_slice = slice(model.size - model.q, model.size)
-    current_spread, step_spread = (_spread(model.split(parameters)[0] @ model.x.T) for parameters in (theta, step))
+    nuisance_slice = slice(model.size - model.bounded, model.size)
+    current_spread, step_spread = (model.log_odds(parameters) for parameters in (theta, step))
     longest = float((step_spread / np.maximum(current_spread, 8.0)).max(initial=0.0))
     length = 1 / max(longest, 1.0)  # a logit moves by no more than 8 at once, or than it is far: incomes have outliers
     for _ in range(_HALVINGS):
@@ -371,18 +375,13 @@ def _line_search(
 
 def _far(model: Model, theta: Floats, bound: float) -> bool:
     """Whether coefficients, or a step of them, make the log odds of some respondents larger than a bound."""
-    return bool(_spread(model.split(theta)[0] @ model.x.T).max(initial=0.0) > bound)
-
-
-def _spread(eta: Floats) -> Floats:
-    """The largest log odds between two categories, (n,), whichever is the reference."""
-    return np.asarray(np.maximum(eta.max(axis=0), 0.0) - np.minimum(eta.min(axis=0), 0.0))
+    return bool(model.log_odds(theta).max(initial=0.0) > bound)
 
 
 def _without_nuisance(model: Model, step: Floats) -> Floats:
     """The direction of a step of the coefficients alone, (P, 1)."""
     direction = step.copy()
-    direction[model.size - model.q :] = 0.0
+    direction[model.size - model.bounded :] = 0.0
     return direction[:, None]
 
 
@@ -391,17 +390,21 @@ def _endless(model: Model, information: Floats, bound: NDArray[np.bool_]) -> Flo
 
     They are compared with the information that plain answers at even odds would carry.
     """
-    p, equation_count = model.x.shape[1], model.t - 1
-    column_eigenvalues, column_eigenvectors = np.linalg.eigh((model.x.T * model.weight) @ model.x)
-    column_root = column_eigenvectors / np.sqrt(np.maximum(column_eigenvalues, column_eigenvalues.max() * 1e-14))
-    even_covariance = (np.eye(equation_count) - 1 / model.t) / model.t
-    scaling = np.kron(np.linalg.inv(np.linalg.cholesky(even_covariance)).T, column_root)
-    coefficient_count = equation_count * p
+    even_covariance = (np.eye(model.t - 1) - 1 / model.t) / model.t
+    scaling = np.kron(np.linalg.inv(np.linalg.cholesky(even_covariance)).T, _column_root(model.x, model.weight))
+    if model.w is not None:
+        scaling = scipy.linalg.block_diag(scaling, np.kron(2 * np.eye(model.q), _column_root(model.w, model.weight)))
+    coefficient_count = len(scaling)
     scaled_information = scaling.T @ information[:coefficient_count, :coefficient_count] @ scaling
     eigenvalues, directions = np.linalg.eigh(scaled_information)
-    return np.asarray(
-        np.vstack([scaling @ directions[:, eigenvalues < _FLAT], np.zeros((model.q, int((eigenvalues < _FLAT).sum())))])
-    )
+    endless_directions = scaling @ directions[:, eigenvalues < _FLAT]
+    return np.asarray(np.vstack([endless_directions, np.zeros((model.bounded, endless_directions.shape[1]))]))
+
+
+def _column_root(x: Floats, weight: Floats) -> Floats:
+    """What turns columns into ones whose weighted products are those of a unit matrix, (p, p)."""
+    eigenvalues, eigenvectors = np.linalg.eigh((x.T * weight) @ x)
+    return np.asarray(eigenvectors / np.sqrt(np.maximum(eigenvalues, eigenvalues.max() * 1e-14)))
 
 
 _EDGE = 0.02  # where shares and nuisance parameters start that alone would be at 0 or 1
@@ -446,7 +449,8 @@ def starts(model: Model) -> Iterator[Floats]:
     fitted_shares = model.x @ (moment_inverse @ (model.x.T @ (row_indicators * model.weight[:, None])))
     common_shares = np.broadcast_to(category_shares, fitted_shares.shape)
     for start_shares, least_share in ((common_shares, _EDGE), (fitted_shares, _EDGE), (fitted_shares, 5 * _EDGE)):
-        yield np.concatenate([_coefficients(model, moment_inverse, np.maximum(start_shares, least_share)).ravel(), nu])
+        beta = _coefficients(model, moment_inverse, np.maximum(start_shares, least_share))
+        yield np.concatenate([beta.ravel(), _of_everybody(model, nu)])
     common_coefficients = _coefficients(model, moment_inverse, np.maximum(common_shares, _EDGE))
     random_axes = _axes(model, whitening, row_indicators @ np.arange(model.t))
     rng = np.random.default_rng(_SEED)
@@ -454,7 +458,16 @@ def starts(model: Model) -> Iterator[Floats]:
         for spread in _SPREADS:
             random_terms = spread * rng.normal(size=(model.t, random_axes.shape[1])) @ random_axes.T
             beta = common_coefficients + (random_terms - random_terms[model.reference])[model.free]
-            yield np.concatenate([beta.ravel(), rng.uniform(0.1, 0.9, model.q)])
+            yield np.concatenate([beta.ravel(), _of_everybody(model, rng.uniform(0.1, 0.9, model.q))])
+
+
+def _of_everybody(model: Model, nu: Floats) -> Floats:
+    """Nuisance parameters that are the same for everybody; with covariates the coefficients nearest to their logits."""
+    if model.w is None:
+        return nu
+    root = np.sqrt(model.weight)
+    constant = np.linalg.lstsq(model.w * root[:, None], root, rcond=None)[0]
+    return np.outer(scipy.special.logit(nu), constant).ravel()
 
 
 def _inside(model: Model, cells: Floats) -> tuple[Floats, Floats]:
