@@ -57,6 +57,31 @@ def test_coefficients_are_unbiased_and_covered(name):
 
 
 @pytest.mark.slow
+def test_who_complies_is_unbiased_and_covered_and_its_test_keeps_its_size():
+    design, rng, n = (
+        designs.controlled(designs.crosswise(prevalence=0.15), truth="no"),
+        np.random.default_rng(30),
+        2_000,
+    )
+    errors, covered, p_values = [], [], []
+    for run in range(RUNS):
+        gamma = np.array([rng.uniform(-1.6, -0.6), rng.uniform(-0.6, 0.6) * (run % 2)])  # every other time the same ρ
+        theta = np.concatenate([rng.uniform(-0.8, 0.8, 3), gamma])
+        table, truth = people(n, theta[:3], rng)
+        away = rng.random(n) < 1 / (1 + np.exp(-gamma[0] - gamma[1] * table["x"]))
+        said, _ = asked(design, np.where(away, "at random", np.char.add("complies, ", truth)), rng)
+        table |= dict(zip(("said", "check"), said, strict=True))
+        fit = regression.regress(design, "said + check ~ x + g", table, compliance="x")
+        ends = fit.interval()
+        errors.append((fit.coefficients - theta) / fit.standard_errors)
+        covered.append((ends[:, 0] < theta) & (theta < ends[:, 1]))
+        p_values += [] if run % 2 else [fit.equal_compliance.p_value]
+    assert np.mean(covered, axis=0) == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / RUNS))
+    assert np.mean(errors, axis=0) == pytest.approx(0, abs=4 / np.sqrt(RUNS) + 0.1)
+    assert np.mean(np.array(p_values) < 0.1) == pytest.approx(0.1, abs=4 * np.sqrt(0.1 * 0.9 / len(p_values)))
+
+
+@pytest.mark.slow
 def test_a_transposed_design_would_be_noticed():
     rng, away = np.random.default_rng(1), []
     right, wrong = (
