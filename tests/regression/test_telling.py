@@ -7,7 +7,7 @@ import pytest
 from people import asked, people
 
 from naysay import crosstab, designs, regression
-from naysay.errors import DataError
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate.compliance import compliance
 from naysay.regression.result import prediction_chart, regression_html
 from naysay.show import Column, Facts, Heading, Note, Points, Sentence, Table, latex
@@ -201,3 +201,51 @@ def test_the_error_of_a_truth_that_was_found_from_people_is_no_part_of_a_regress
         regression.regress(survey, "cheated + check ~ sex", answers)
     with pytest.raises(DataError, match="takes the chances of a design as known, and those of controlled"):
         crosstab.crosstab(answers, row=crosstab.Variable("cheated", survey, controls=("check",)), column="sex")
+
+
+@pytest.mark.parametrize(
+    ("same", "options", "told"),
+    [
+        (
+            (90, 65),
+            {},
+            "“at random” against all others (separation): for 10,000 of 20,000 people their share of “at random” is",
+        ),
+        ((70, 45), {}, "in some group everybody answered the control as if at random: nobody is left"),
+        ((65, 70), {"cheaters": "CDM"}, "leave compliance or cheaters out"),
+        ((65, 70), {"compliance": "sex + C(sex, Sum)"}, "collinear"),
+        ((65, 70), {"compliance": "check"}, "stands on both sides"),
+    ],
+)
+def test_who_complies_is_refused_where_nothing_tells_it(same, options, told):
+    """Of 100 who comply 75 say “same” to the control, of others 50; so many do in the first and the second group."""
+    columns = {
+        "cheated": ["same", "different"] * 4,
+        "check": ["same", "same", "different", "different"] * 2,
+        "sex": ["f"] * 4 + ["m"] * 4,
+        "n": [count * part for each in same for part in (each, 100 - each) for count in (60, 40)],
+    }
+    survey = designs.controlled(designs.crosswise(prevalence=0.25), truth="no")
+    with pytest.raises((DataError, NotEstimable)) as refused:
+        regression.regress(survey, "cheated + check ~ 1", columns, count="n", **{"compliance": "sex"} | options)
+    assert told in str(refused.value)
+    assert str(refused.value).count(". ") == 0
+
+
+def test_equal_compliance_is_compared_with_fewer_covariates_only():
+    survey, columns, same = cheats(0)
+    by_age, by_power = (
+        regression.regress(survey, "cheated + check ~ age", columns, compliance=formula)
+        for formula in ("age", "poly(age, 2)")
+    )
+    assert by_age.equal_compliance == by_age.likelihood_ratio(same)
+    assert by_power.likelihood_ratio(by_age).degrees_of_freedom == 1
+    more = regression.regress(survey, "cheated + check ~ poly(age, 3)", columns)
+    with pytest.raises(DataError, match="the smaller regression has covariates of who complies, and the larger one"):
+        more.likelihood_ratio(by_age)
+    with pytest.raises(DataError, match="is not part of the larger one"):
+        by_power.likelihood_ratio(regression.regress(survey, "cheated + check ~ 1", columns, compliance="log(age)"))
+    weighted = cheats(0, [1.0] * 900)[1]
+    wald = regression.regress(survey, "cheated + check ~ age", weighted, compliance="age", weights="w").equal_compliance
+    assert (wald.name, wald.degrees_of_freedom) == ("Wald", 1)
+    assert regression.regress(survey, "cheated + check ~ age", columns, compliance="age - 1").equal_compliance is None

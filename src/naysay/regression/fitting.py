@@ -16,7 +16,7 @@ from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
 from naysay.design.several import Samples
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.compliance import behavior_text, complete
+from naysay.estimate.compliance import about_share, behavior_text, complete
 from naysay.estimate.compliance import compliance as estimated_compliance
 from naysay.estimate.likelihood import KINDS, check_identified
 from naysay.estimate.samples import controls_of, stacked
@@ -192,20 +192,22 @@ def _check_somebody_complies(data: Data, optimum: Optimum) -> None:
     Raises
     ------
     NotEstimable
-        All, or all of a group, answered the control as people who do not comply.
+        All, or all of a group, or most and perhaps all, answered the control as people who do not comply.
     """
     type_name = str(data.design.cells[-1])
     shares_away = data.model.nuisance(optimum.theta, slice(None))[-1]
     is_away = shares_away > _ALL if data.design.nuisance[0].name == type_name else shares_away < 1 - _ALL
-    people = None
-    if optimum.endless.size and (answers := complete(data.tally)) is not None:
+    away = "in some group everybody" if np.any(is_away) else ""
+    if np.all(is_away):
+        away = "about 100 of 100"
+    elif not away and optimum.endless.size and (answers := complete(data.tally)) is not None:
         people = estimated_compliance(data.design, answers)
-    if np.any(is_away) or (people is not None and people.share >= 1 - 2 * people.standard_error):
-        some = np.any(is_away) and not np.all(is_away)
+        if people is not None and people.share >= max(1 - 2 * people.standard_error, 0.5):
+            away = f"{about_share(people.share)}, and perhaps all,"
+    if away:
         raise NotEstimable(
-            f"{'in some group everybody' if some else 'about 100 of 100'} answered the control "
-            f"{behavior_text(type_name)}: nobody is left whose answers tell coefficients; look at how the control was "
-            "asked"
+            f"{away} answered the control {behavior_text(type_name)}: nobody is left whose answers tell coefficients; "
+            "look at how the control was asked"
         )
 
 
