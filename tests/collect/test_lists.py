@@ -27,7 +27,7 @@ from .test_controls import stacked, stored
 
 SHEET = """
 | survey | | | | | | | | |
-| | type | name | label::English (en) | bind::naysay_range | bind::naysay_arms | bind::naysay_measures | bind::naysay_design | bind::naysay_mode | bind::naysay_innocuous |
+| | type | name | label::English (en) | bind::naysay_range | bind::naysay_arms | bind::naysay_measures | bind::naysay_design | bind::naysay_mode | bind::naysay_innocuous | relevant |
 | | select_one region | region | Where do you live? | | | | | | |
 {rows}
 | choices | | | |
@@ -194,7 +194,7 @@ TWO = "control, treatment"
         ("no arms in the settings", [("n", "0..4", "", "drugs = item_count(items=4)")], "",
          "item_count(items=4) must have one sample for each arm that measures 'drugs'; samples are 'control', "
          "'treatment', and arms none: name as many in naysay_arms of the settings, and write one into "
-         "bind::naysay_arms of each row"),
+         "bind::naysay_arms of a row for each, and drugs into its bind::naysay_measures"),
         ("the list of one arm is missing", item_count()[:1], TWO, "and arms 'control': name as many in"),
         ("no range", item_count(low=""), TWO,
          "'short' must count from 0 to 4, as item_count(items=4) in arm 'control' does: write 0..4 into bind::"),
@@ -211,6 +211,13 @@ TWO = "control, treatment"
          "double_list(items=(4, 3)) in arm 'two' takes 2 answers of a person, and 'drugs' is measured by 'a'"),
         ("two lists of one", [*item_count(), ("again", "0..4", "control", "drugs")], TWO,
          "in arm 'control' takes 1 answer of a person, and 'drugs' is measured by 'short', 'again'"),
+        ("a row without its arm", [item_count()[0], ("long", "0..5", "", "drugs")], TWO,
+         "write one row for each answer, and its arm into bind::naysay_arms"),
+        ("the measure is called as the arm", [(*row[:3], row[3].replace("drugs", "arm")) for row in item_count()], TWO,
+         "nothing measured must be called 'arm': a column of the replies is, with the arm that lot has drawn"),
+        ("a list for some people only",
+         [item_count()[0], ("long", "0..5", "treatment", "drugs", "", "", "", "${region} = 'north'")], TWO,
+         "'long' and 'short' measure 'drugs' and must be asked under one condition"),
         ("lists in the other order", [SURVEYS[DOUBLE][0][place] for place in (1, 0, 2, 3)], "one, two",
          "'b' must count from 0 to 5, as double_list(items=(4, 3)) in arm 'one' does"),
         ("one list for two arms", [*item_count(PLACEBO)[:1], ("long", "0..5", "treatment, placebo", "drugs")],
@@ -259,6 +266,11 @@ def test_nothing_says_that_a_count_is_protected(tmp_path, client):
     assert "Private" not in shown
     assert "People sent their counts as they are" in shown
     assert "could move by up to" not in shown  # how far depends on the sizes of the arms
+
+
+def test_lists_of_all_arms_may_be_asked_under_one_condition(tmp_path):
+    rows = [(*row, "", "", "", "${region} = 'north'") for row in item_count()]
+    assert not [problem for problem in check(fielded(tmp_path, rows, TWO)) if problem.severity == "error"]
 
 
 def test_groups_of_a_list_need_ten_people_in_each_arm(tmp_path, client):

@@ -333,7 +333,7 @@ def test_cells_without_a_parameter_that_tells_them_apart():
     told = designs.stochastic_lie_detector(p=(0.2, 0.8))
     silent = Samples.of(told.parts, shares=told.shares)
     with pytest.raises(
-        DesignError, match="a nuisance parameter that tells the cells 'truthful yes', 'lying yes' apart"
+        DesignError, match="tells the cells 'truthful yes', 'lying yes' apart; without one, compare groups: naysay"
     ):
         within(silent)
 

@@ -556,7 +556,10 @@ def within(design: Answerable) -> Within:
     for cell_group in itertools.chain.from_iterable(groups_by_category):
         if len(cell_group) > 1:
             cell_names = _checks.listing_text(cells[cell_place] for cell_place in cell_group)
-            raise DesignError(f"regression needs a nuisance parameter that tells the cells {cell_names} apart")
+            raise DesignError(
+                f"regression needs a nuisance parameter that tells the cells {cell_names} apart; without one, compare "
+                "groups: naysay estimate --by COLUMN"
+            )
     cell_paths = {
         (cell, j): tuple(path)
         for j, category_groups in enumerate(groups_by_category)

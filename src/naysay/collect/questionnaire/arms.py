@@ -307,6 +307,13 @@ def _measures(walk: Walk) -> Iterator[Problem]:
             message = f"{measure!r} is measured by other questions, and is the name of one"
             message = f"{measure!r} is what {counted[0]!r} counts, and the name of a question" if counted else message
             yield Problem("arms", message, "data would mix them up", "rename one", path=f"{head.path}.measures")
+        for entry, question in asked[1:]:
+            if _conditions(walk, entry) != _conditions(walk, head):
+                message = (
+                    f"{question.name!r} and {first.name!r} measure {measure!r} and must be asked under one condition"
+                )
+                reason = "else they are asked of different people"
+                yield Problem("arms", message, reason, "copy relevant, or leave it out", path=f"{entry.path}.measures")
         for place, (entry, question) in enumerate(asked if not counted else ()):
             path = f"{entry.path}.measures"
             if not question.categories_in or question.parts or question.categories != first.categories:
@@ -541,6 +548,11 @@ def measurements(form: Questionnaire) -> dict[str, Measurement]:
     return {name: measurement for name, measurement in measured.items() if measurement is not None}
 
 
+def _conditions(walk: Walk, entry: Entry) -> frozenset[str]:
+    """Under which conditions an item is asked: its own, and those of the groups around it."""
+    return frozenset(str(each.item.relevant) for each in (*walk.around(entry), entry) if each.item.relevant is not None)
+
+
 def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Measurement | None:
     """What these questions measure together; None where they are asked in no arm, and have no design."""
     form = walk.whole
@@ -588,7 +600,7 @@ def _parts(stacked: Answerable, measure: str, asked: Mapping[str, Sequence[Quest
         raise DesignError(
             f"{stacked.name or 'its design'} must have one sample for each arm that measures {measure!r}; samples are "
             f"{names}, and arms {arms}: name as many in naysay_arms of the settings, and write one into "
-            "bind::naysay_arms of each row"
+            f"bind::naysay_arms of a row for each, and {measure} into its bind::naysay_measures"
         )
     by_name = dict(zip(map(str, stacked.levels), parts, strict=True))
     if by_name.keys() == asked.keys():
@@ -638,6 +650,7 @@ def _samples(
             raise DesignError(
                 f"{said} takes {len(answers)} answer{'s' * (len(answers) > 1)} of a person, and {measure!r} is "
                 f"measured by {_checks.listing_text(q.name for q in questions)}: write one row for each answer"
+                f"{', and its arm into bind::naysay_arms' if arm else ''}"
             )
         for question, answer in zip(questions, answers, strict=True):
             if _is_count(answer, stacked):

@@ -174,6 +174,11 @@ def names(walk: Walk) -> Iterator[Problem]:
         design_form = question.privacy and question.privacy.design.get("design")
         if isinstance(design_form, dict) and "levels" in design_form:
             reserved_names[f"{question.name}_level"] = f"the level of {question.name!r}"
+    for measure, entry in {question.measures: entry for entry, question in reversed(list(walk.questions()))}.items():
+        if measure in reserved_names:
+            message = f"nothing measured must be called {measure!r}: a column of the replies is, with "
+            message += reserved_names[measure]
+            yield Problem("names", message, "data would mix them up", "rename it", path=f"{entry.path}.measures")
     for entry in walk.entries:
         name, name_path = entry.item.name, f"{entry.path}.name"
         if name in reserved_names and isinstance(entry.item, Question):
