@@ -22,6 +22,7 @@ from naysay.collect.results.answered import of_database, of_export
 from naysay.collect.results.sharing import share, shared_page
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
+from naysay.collect.survey import tallies
 
 from .test_controls import stacked, stored
 
@@ -34,6 +35,9 @@ SHEET = """
 | | list_name | name | label::English (en) |
 | | region | north | North |
 | | region | south | South |
+| | place | town | Town |
+| | place | village | Village |
+| | place | farm | Farm |
 | | yes_no | yes | Yes |
 | | yes_no | no | No |
 | settings | | | |
@@ -258,6 +262,7 @@ def test_nothing_says_that_a_count_is_protected(tmp_path, client):
     assert "a count of none or of all statements in 'short', 'long' tells each of them" in str(warning)
     statement = Statement(Published.of(form, client=client)).to_markdown()
     assert "Lists, which ask how many statements are true, among the direct questions: 2." in statement
+    assert "where none or all are, and to whoever knows the others of that person" in statement
     assert "No question is private" in statement
     rows, _ = answered(form, "item_count(items=4)", 200, seed=2)
     store = stored(tmp_path, client, form, rows)
@@ -266,11 +271,24 @@ def test_nothing_says_that_a_count_is_protected(tmp_path, client):
     assert "Private" not in shown
     assert "People sent their counts as they are" in shown
     assert "could move by up to" not in shown  # how far depends on the sizes of the arms
+    assert re.search(r"left the sensitive one out: “yes” from [\d.]+ % to", shown)  # in percent, as all on the page
 
 
 def test_lists_of_all_arms_may_be_asked_under_one_condition(tmp_path):
     rows = [(*row, "", "", "", "${region} = 'north'") for row in item_count()]
     assert not [problem for problem in check(fielded(tmp_path, rows, TWO)) if problem.severity == "error"]
+
+
+def test_how_far_dishonest_answers_move_a_share_counts_what_rows_measure_together(tmp_path, client):
+    """One in a hundred moves the negative survey by 2 points, and a long list as far as the sizes of the arms allow."""
+    negative = ("select_one place/home", "", "", "", "negative")
+    assert tallies.moved_points_text(fielded(tmp_path, [negative], "")).startswith("up to 2 percentage points")
+    one_list = SURVEYS["single_sample_count(items=4)"][0]
+    assert tallies.moved_points_text(fielded(tmp_path, [negative, *one_list], "")).startswith("up to 3 percentage")
+    form = fielded(tmp_path, [negative, *item_count()], TWO)
+    assert tallies.moved_points_text(form) == ""
+    facts = Statement(Published.of(form, client=client)).facts
+    assert [told for told, _ in facts] == ["1", "× 2"]
 
 
 def test_groups_of_a_list_need_ten_people_in_each_arm(tmp_path, client):
@@ -286,6 +304,29 @@ def test_groups_of_a_list_need_ten_people_in_each_arm(tmp_path, client):
     [result] = [each for each in aggregates(store, "drugs", by="region")["questions"] if each["column"] == "drugs"]
     assert [group["group"] for group in result["groups"]] == ["north"]
     store.dispose()
+
+
+def test_a_shared_page_does_not_say_that_nobody_answered_whose_answers_it_hides(tmp_path, client):
+    form = fielded(tmp_path, *SURVEYS["item_count(items=4)"])
+    rows = [{"region": "north", "arm": "control", "short": place % 5} for place in range(20)]
+    rows += [{"region": "north", "arm": "treatment", "long": 5} for _ in range(9)]
+    store = stored(tmp_path, client, form, rows)
+    share(store, "drugs", least=10)
+    shown = in_words(shared_page(store, "drugs"))
+    store.dispose()
+    assert "nobody answered in sample" not in shown
+    assert "Shown from 10 answers in each arm on." in shown
+
+
+def test_a_shared_page_of_one_list_knows_no_arms(tmp_path, client):
+    form = fielded(tmp_path, *SURVEYS["single_sample_count(items=4)"])
+    rows = [{"region": "north"} for _ in range(20)] + [{"region": "north", "all": 1} for _ in range(9)]
+    store = stored(tmp_path, client, form, rows)
+    share(store, "drugs", least=10)
+    shown = in_words(shared_page(store, "drugs"))
+    store.dispose()
+    assert "Shown from 10 answers on." in shown
+    assert "in each arm" not in shown
 
 
 def test_people_who_answered_one_of_two_lists_do_not_count(tmp_path, client, capsys):
@@ -342,6 +383,9 @@ def test_a_question_by_hand_is_asked_twice_of_the_same_people(tmp_path, client):
     assert fit.proportions == pytest.approx(expected.proportions)
     assert fit.nuisance["at random"].value == pytest.approx(expected.nuisance["at random"].value)
     assert "Private" in shown
+    assert "The answers of each person are read together" in shown
+    assert "arms" not in shown
+    assert "drugs “Yes”: about" in shown  # not in the words of the first row, which has results of its own
     with pytest.raises(QuestionnaireError, match="the device draws once: write hand into bind::naysay_mode"):
         fielded(tmp_path, twice("hand, device"), "")
     with pytest.raises(QuestionnaireError, match="the same people must answer all that measures 'drugs'"):

@@ -121,11 +121,12 @@ class Statement:
         form, words = self.published.questionnaire, self._words
         moved_points, private_disclosures = tallies.most_moved_points(form), self._disclosures
         facts = [(str(len(private_disclosures)), str(words["private"]).format(all=len(form.asked)))]
-        if moved_points is None:
-            return tuple(facts)
-        most_odds = max(disclosure.odds for disclosure in private_disclosures)
-        odds_words = words["revealing"] if math.isinf(most_odds) else words["odds"]
-        return (*facts, (f"× {rounded_up(most_odds)}", odds_words), (rounded_up(moved_points), words["moved"]))
+        if private_disclosures:
+            most_odds = max(disclosure.odds for disclosure in private_disclosures)
+            facts.append((f"× {rounded_up(most_odds)}", words["revealing" if math.isinf(most_odds) else "odds"]))
+        if moved_points is not None:
+            facts.append((rounded_up(moved_points), words["moved"]))
+        return tuple(facts)
 
     def sections(self) -> tuple[tuple[str, list[Content]], ...]:
         """Each heading with its content; see `naysay.show`."""

@@ -143,7 +143,8 @@ class Columns:
         ]
         asked = _renamed(Asked(measurement.design, arms=measurement.columns), file_names)
         values = _coded_values({name: words.get(name, name) for name in names})
-        label = "" if is_count else self._text(question.label)  # the list of one arm is not what is measured
+        is_part = is_count or "" in measurement.columns  # the words of one row are not those of all that is measured
+        label = "" if is_part else self._text(question.label)
         holds: Literal["values", "numbers"] = "numbers" if is_count else "values"
         return Entry(measurement.name, measurement.name, label, holds, values, asked=asked)
 

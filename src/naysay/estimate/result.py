@@ -629,7 +629,7 @@ class Hidden(Finding):
         return cls(fit, functools.partial(bounds_interval, fit, answers="liars")) if is_list(fit) else None
 
     def words(self, options: PrintOptions) -> str:
-        format_share = functools.partial(number_text, places=decimals_of(self.fit))
+        format_share = _share_format(self.fit, options)
         some, everybody = self.numbers(options)
         (low, high), (least, most) = (map(format_share, some[name]) for name in ("bounds", "interval"))
         label = f"“{_checks.label(self.fit.categories[0])}”"

@@ -9,7 +9,7 @@ import datetime
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain, pairwise
@@ -194,6 +194,9 @@ def section(
     kind = "Private" if _is_private(answered, result.entry) else "Sent as it is"
     if result.problem or result.whole is None:
         empty_text = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
+        is_shown = [answered.cells.of(*columns).drop_nulls().height > 0 for columns in _arms(result.entry)]
+        if hidden and result.arms and not all(is_shown):
+            return Section(wording, _p(f"Shown from {hidden} answers in each arm on."), kind=kind)
         return Section(wording, _p(result.problem or empty_text), kind=kind)
     html_parts = [*_result_parts(answered, result, result.whole, options, survey, hidden)]
     if by is not None and by != result.entry.column:
@@ -201,11 +204,16 @@ def section(
     return Section(finding(result, options), "".join(html_parts), wording, kind)
 
 
+def _arms(entry: Entry) -> Collection[tuple[str, ...]]:
+    """The columns that measure it in each arm; none where one question does."""
+    return entry.asked.arms.values() if entry.asked is not None else ()
+
+
 def _is_private(answered: Answered, entry: Entry) -> bool:
     """Whether chance had a part in what was sent, in some arm at least where arms are read together."""
-    if entry.asked is None or not entry.asked.arms:
+    columns = set(chain(*_arms(entry)))
+    if not columns:
         return entry.asked is not None
-    columns = set(chain(*entry.asked.arms.values()))
     return any(other.asked is not None for other in answered.book.entries if other.column in columns)
 
 
@@ -324,6 +332,8 @@ def _sent(result: ColumnResult) -> str:
     if result.entry.asked is not None and result.entry.holds == "numbers":
         return "people sent their counts as they are; the shares are computed from all of them"
     if result.entry.asked is not None and result.entry.asked.arms:
+        if not result.arms:
+            return "the answers of each person are read together; the shares are corrected for chance"
         return "the arms are read together; where chance had a part in what was sent, the shares are corrected for it"
     said = re.split("[:,]", result.entry.meaning)[0]
     for phrases in PHRASES.values():

@@ -14,6 +14,7 @@ import polars as pl
 
 from naysay import _checks
 from naysay.collect.questionnaire import Questionnaire
+from naysay.collect.questionnaire.arms import measurements
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate import Estimate, leverage
@@ -64,6 +65,8 @@ def moved_points_text(questionnaire: Questionnaire) -> str:
 def most_moved_points(questionnaire: Questionnaire) -> float | None:
     """By how many percentage points one percent of dishonest answers moves a share at most; None if all is plain.
 
+    None, too, where arms are read together: how far their shares move depends on the sizes of the arms.
+
     Examples
     --------
     >>> from naysay.collect.questionnaire import sample
@@ -71,7 +74,10 @@ def most_moved_points(questionnaire: Questionnaire) -> float | None:
     True
     """
     private_designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
-    return _points(private_designs) if private_designs else None
+    measured_designs = [measurement.design for measurement in measurements(questionnaire).values()]
+    if not private_designs or not all(_points([design]) for design in measured_designs):
+        return None
+    return _points([*private_designs, *measured_designs])
 
 
 def _points(designs: Iterable[Answerable]) -> float:
