@@ -26,7 +26,9 @@ def test_the_statement_says_that_its_hash_changes_with_the_first_invitation_and_
     naysay("survey", "open", "survey.json")
     assert hash_of_file in naysay("survey", "ethics", "sample").out
     assert "The first invitation by a one-time link gives the survey another hash" in of_file.out
-    assert "first do so (naysay survey invite sample --count N, which sends nothing)" in of_file.err
+    invite = "naysay survey invite sample --count N, which sends nothing)"
+    assert f"first do so (naysay survey open survey.json, then {invite}" in of_file.err
+    assert f"first do so ({invite}" in naysay("survey", "ethics", "sample").err
     invited = naysay("survey", "invite", "sample", "--count", 1, "--to", "links.csv", "--at", "https://a.example")
     assert "the one that invites: naysay survey ethics sample" in invited.err
     after = naysay("survey", "ethics", "sample")

@@ -382,9 +382,10 @@ def ethics(options: EthicsOptions) -> None:
         published, language=options.language, until=given_until or kept_until, smallest=options.smallest
     )
     if published.key is None:
+        opened_text = f"naysay survey open {options.survey}, then " if _is_file(options) else ""
         output.note(
-            f"the first invitation changes the hash; if you will invite, first do so (naysay survey invite "
-            f"{published.name} --count N, which sends nothing), then: naysay survey ethics {published.name}"
+            f"the first invitation changes the hash; if you will invite, first do so ({opened_text}naysay survey "
+            f"invite {published.name} --count N, which sends nothing), then: naysay survey ethics {published.name}"
         )
     if options.out is None:
         output.say(statement.to_markdown().rstrip())
@@ -405,15 +406,19 @@ def _check_out(options: EthicsOptions) -> None:
         output.check(options.out)
 
 
+def _is_file(options: EthicsOptions) -> bool:
+    path = Path(options.survey)
+    return bool(path.suffix) and path.is_file()
+
+
 def _published(options: EthicsOptions) -> tuple[Published, datetime.date | None]:
     """The survey as it was opened, and the last day on which it is kept; or as this naysay would open a file."""
     from naysay.collect import Published
     from naysay.collect.admin import plans
     from naysay.collect.questionnaire import load
 
-    path = Path(options.survey)
-    if path.suffix and path.is_file():
-        return Published.of(load(path)), None
+    if _is_file(options):
+        return Published.of(load(Path(options.survey))), None
     with opened(options.db, options.data, "read") as store:
         return store.published(options.survey), plans.find(store, options.survey).keeps
 
