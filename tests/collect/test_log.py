@@ -224,7 +224,14 @@ def test_a_board_announces_and_anybody_checks(board, tmp_path, capsys):
     assert "announced on" in capsys.readouterr().out
     assert main(["log", "check", "proof.txt", "--public", public, "--hash", survey_hash]) == 0
     assert main([*checked, "--hash", "0" * 64]) == 2
-    assert main([*checked, "--hash", survey_hash[:8]]) == 2
+    capsys.readouterr()
+    for digits in (survey_hash[:8], f"{survey_hash}0", f"hash: {survey_hash}"):
+        assert main([*checked, "--hash", digits]) == 2
+        assert "a hash has 64 digits" in capsys.readouterr().err
+    assert main([*checked, "--hash", " ".join(survey_hash[place : place + 4] for place in range(0, 16, 4))]) == 0
+    assert f"{NAME}: 2 entries, signed\n" in capsys.readouterr().out  # not that nothing was changed: since when?
+    assert main([*checked, "--earlier", "first.log"]) == 0
+    assert "2 entries, signed, and nothing of 'first.log' changed" in capsys.readouterr().out
     assert main(["log", "check", "proof.txt", "--public", public, "--hash", survey_hash[:8]]) == 2
     (tmp_path / "surveys.log").unlink()
     assert main(["log", "add", "surveys.log", "survey.json", "--key", "board.pem", "--name", NAME]) == 0
@@ -243,6 +250,8 @@ def test_nothing_is_announced_twice_by_half_or_with_another_key(board, tmp_path,
         ([*add, "bord.pem"], "there is no key 'bord.pem'"),
         (["log", "add", "other.log", "survey.json", "--key", "new.pem"], "to begin one"),
         (["log", "add", "other.log", "survey.json", "--key", "new.pem", "--name", "a b"], "neither spaces"),
+        (["log", "add", "other.log", "survey.json", "--key", "new.pem", "--name", "a\x1b[2J"], "neither spaces"),
+        (["log", "add", "other.log", "survey.json", "--key", "no/new.pem", "--name", "a"], "cannot write 'no/new.pem'"),
     ):
         assert main(words) == 2
         assert reason in capsys.readouterr().err
@@ -285,6 +294,8 @@ def test_a_check_names_the_survey_that_replaced_one_and_proves_the_newest_page(t
 def test_an_empty_log_is_signed_and_holds_nothing():
     empty = Log(NAME)
     assert Log.read(empty.text(KEY), PUBLIC) == empty
+    cosigned_text = log.cosigned(empty.text(KEY)[:-1], PUBLIC, OTHER, name=WITNESS, second=SECOND)
+    assert log.cosignatures(cosigned_text, PUBLIC, [WITNESS_PUBLIC], now=SECOND) == [(WITNESS, SECOND)]
 
 
 def test_a_witness_cosigns_a_log_that_only_grew(announced, tmp_path, monkeypatch, capsys):
@@ -325,10 +336,15 @@ def test_a_witness_cosigns_a_log_that_only_grew(announced, tmp_path, monkeypatch
     assert main(cosign) == 2
     assert main([*cosign, "--name", "another.example.org"]) == 2
     assert "is the key of 'witness.example.org'" in capsys.readouterr().err
+    second = [*cosign[:-1], "second.pem", "--name", "second.example.org"]
+    assert main(second) == 0
+    (tmp_path / "second.pem.seen").write_bytes(record)
+    assert main(second[:-2]) == 2
+    assert "tells what another key has cosigned" in capsys.readouterr().err
     (tmp_path / "witness.pem.seen").rename(tmp_path / "lost")
     assert main([*cosign, "--name", WITNESS]) == 2
     assert "nobody knows what this key has cosigned" in capsys.readouterr().err
-    for damaged in ("", "[]", '{"name": "w", "heads": {"board.example.org": 1}}'):
+    for damaged in ("", "[]", '{"key": "w", "heads": {"board.example.org": 1}}'):
         (tmp_path / "witness.pem.seen").write_text(damaged)
         assert main(cosign) == 2
         assert "cannot be read" in capsys.readouterr().err
@@ -377,7 +393,7 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
             (tmp_path / f"{name}.html").write_bytes(visited.body())
         (tmp_path / "survey.json").write_bytes(page.request.get(f"{server}/s/sample/survey.json").body())
     page.goto(f"file://{tmp_path}/check.html#{board['hash']}")
-    assert page.locator("#log").inner_text().startswith(f"The list of {NAME} is whole")
+    assert page.locator("#log").inner_text().startswith(f"The list of {NAME} is as it was signed")
     assert "was announced on" in page.locator("#survey.yes").inner_text()
     page.fill("#digits", "0123 4567 89ab cdef")
     assert "do not answer" in page.locator("#survey.no").inner_text()
@@ -406,6 +422,9 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
         ("hash: {64}", "yes"),
         ("SHA-256 (survey.json) = {64}", "yes"),
         ("Hash:\n{upper}\n", "yes"),
+        ("SHA 256: {16}", "yes"),
+        ("Hash de l’enquête : {16}", "yes"),
+        ("{pairs}", "yes"),
         ("{four}", "yes"),
         ("  {32}\n{rest}  ", "yes"),
         ("{15}", "open"),
@@ -423,8 +442,9 @@ def test_the_boards_page_reads_digits_with_their_label_and_accuses_nobody_of_a_m
     digits = board["hash"]
     assert (digits[0], digits[15], digits[-1]) != ("0", "0", "0")
     four = " ".join(digits[place : place + 4] for place in range(0, 16, 4))
+    pairs = ":".join(digits[place : place + 2] for place in range(0, 16, 2))
     lengths = {length: digits[: int(length)] for length in ("15", "16", "32", "63", "64")}
-    parts = {**lengths, "upper": digits.upper(), "four": four, "rest": digits[32:]}
+    parts = {**lengths, "upper": digits.upper(), "four": four, "pairs": pairs, "rest": digits[32:]}
     digits_page.fill("#digits", re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], typed))
     assert digits_page.locator("#survey").get_attribute("class") == f"verdict {verdict}"
 
@@ -452,7 +472,7 @@ def test_the_boards_page_demands_its_witnesses(board, browser, tmp_path, capsys)
     line = re.search(rf"\\u2014 {WITNESS} ([^\\]+)", text)[1]
     forged = text.replace(line, line[:16] + ("A" if line[16] != "A" else "B") + line[17:])
     for shown, said in (
-        (text, f"is whole, and signed; cosigned by {WITNESS} on 20"),
+        (text, f"is as it was signed; cosigned by {WITNESS} on 20"),
         (forged, f"{WITNESS} has not cosigned the list below"),
         (text.replace(f"\\u2014 {WITNESS} ", "- "), f"{WITNESS} has not cosigned the list below"),
         (text.replace(witness, WITNESS_PUBLIC), f"{WITNESS} has not cosigned the list below"),
@@ -499,7 +519,12 @@ def test_verify_demands_that_a_log_announces_what_is_served(board, tmp_path, cap
         assert main([*verify, "--witness", witness, "--within", "1"]) == 0
         said = capsys.readouterr().out
         assert f"{NAME} announced this survey and this page on" in said
-        assert "1 of 1 that you named have cosigned it" in said
+        assert "1 of 1 that you named have cosigned it" in said and "later" not in said
+        entry = log.Entry("2999-12-31", "/s/sample", "e" * 64, "f" * 64)
+        grown = Log.read((tmp_path / "surveys.log").read_text(), public).with_entry(entry)
+        (tmp_path / "grown.log").write_text(grown.text(commands._private_key(tmp_path / "board.pem")))
+        assert main([*verify[:3], "grown.log", *verify[4:]]) == 0
+        assert f"later, on 2999-12-31, another survey was announced at /s/sample: {'e' * 64}" in capsys.readouterr().out
         for words, reason in (
             ([*verify, "--witness", WITNESS_PUBLIC], "has not cosigned"),
             ([*verify, "--within", "1"], "name them with --witness"),

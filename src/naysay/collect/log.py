@@ -14,7 +14,6 @@ import contextlib
 import datetime
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,10 @@ _PROOF = "c2sp.org/tlog-proof@v1"
 _ED25519, _COSIGNATURE = b"\x01", b"\x04"
 """What a key signs: the heads of its own log, or as a witness those of others."""
 _DAY = 86_400
-_NAME = re.compile(r"[^\s+]+")
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and name.isprintable() and not {" ", "+"} & {*name}
 
 
 def _leaf_hash(entry: bytes) -> bytes:
@@ -184,7 +186,7 @@ class _PublicKey(NamedTuple):
         number, _, key_text = number_and_key.partition("+")
         with contextlib.suppress(ValueError):
             key = base64.b64decode(key_text, validate=True)
-            is_named = bool(_NAME.fullmatch(name)) and _key_number(name, key).hex() == number
+            is_named = _is_name(name) and _key_number(name, key).hex() == number
             if is_named and len(key) == 33 and key[:1] == kind:
                 return cls(name, bytes.fromhex(number), key[1:])
         example = "witness.example.org+0a1b2c3d+BbCd…" if kind == _COSIGNATURE else "board.example.org+0a1b2c3d+AbCd…"
@@ -274,7 +276,7 @@ def cosigned(text: str, public: str, key: Ed25519PrivateKey, *, name: str, secon
     """
     head, witness = head_of(text, public), _PublicKey.read(public_key(name, key, witness=True), kind=_COSIGNATURE)
     payload = witness.number + second.to_bytes(8) + key.sign(_statement(head, second))
-    head_text, signature_text, entry_text = text.split("\n\n", 2)
+    head_text, signature_text, entry_text = [*text.split("\n\n", 2), ""][:3]  # an empty log may end with a signature
     lines = [line for line in signature_text.split("\n") if next(witness.signatures("\n" * 4 + line), None) is None]
     lines += [f"— {name} {base64.b64encode(payload).decode()}"]
     return "\n\n".join([head_text, "\n".join(line for line in lines if line.startswith("— ")), entry_text])
@@ -376,7 +378,7 @@ class Log:
     entries: tuple[bytes, ...] = ()
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
+        if not _is_name(self.name):
             raise DataError(f"the name of a log has neither spaces nor +, such as board.example.org; got {self.name!r}")
 
     @property
@@ -431,8 +433,8 @@ class Log:
             if survey and entry.survey.startswith(survey):
                 yield place, entry
 
-    def entry_of(self, published: Published) -> Entry:
-        """The entry that announces a survey with its page.
+    def entry_of(self, published: Published) -> tuple[int, Entry]:
+        """The entry that announces a survey with its page, and its place.
 
         Raises
         ------
@@ -440,9 +442,9 @@ class Log:
             There is none.
         """
         wanted = Entry.of(published, datetime.date.min)
-        for _, entry in self.announced(published.hash):
+        for place, entry in self.announced(published.hash):
             if entry[1:] == wanted[1:]:
-                return entry
+                return place, entry
         raise DataError(f"{self.name} has not announced {wanted.path} with this hash and this page: {published.hash}")
 
     def later(self, place: int) -> Entry | None:

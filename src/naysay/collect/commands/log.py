@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,8 +40,6 @@ Within = Annotated[
     int | None,
     typer.Option(min=1, metavar="DAYS", help="How long ago a witness may have cosigned it. [default: any time]"),
 ]
-
-_FEWEST_DIGITS = 16  # as many as a survey shows; fewer could be met by trying
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -177,18 +176,25 @@ def cosign(options: CosignOptions) -> None:
             f"there is no key {str(options.key)!r}; to make it, say whose it is: --name witness.example.org"
         )
     record = _Record(log.Log(str(options.name)).name, {}) if record_text is None else _Record.read(record_text)
-    if options.name not in (None, record.name):
-        raise DataError(f"{str(options.key)!r} is the key of {record.name!r}, and not of {options.name!r}")
+    name = record.key.partition("+")[0]
+    if options.name not in (None, name):
+        raise DataError(f"{str(options.key)!r} is the key of {name!r}, and not of {options.name!r}")
+    private_key = _private_key(options.key)
+    public = log.public_key(name, private_key, witness=True)
+    if record_text is not None and record.key != public:
+        raise DataError(
+            f"{str(record_path)!r} tells what another key has cosigned: find the one of {str(options.key)!r} "
+            "(no older copy), or make a new key, in another file"
+        )
     earlier_text = record.heads.get(witnessed_log.name)
     if earlier_text is not None:
         _check_grown(earlier_text, witnessed_log, options.public, record_path)
-    private_key = _private_key(options.key)
-    cosigned_text = log.cosigned(text, options.public, private_key, name=record.name, second=int(time.time()))
+    cosigned_text = log.cosigned(text, options.public, private_key, name=name, second=int(time.time()))
     heads = {**record.heads, witnessed_log.name: _signed_head(text)}
-    _replace(record_path, record_text, json.dumps({"name": record.name, "heads": heads}, indent=1) + "\n")
+    _replace(record_path, record_text, json.dumps({"key": public, "heads": heads}, indent=1) + "\n")
     _replace(options.log, text, cosigned_text)
-    output.say(f"{options.log}: {several(len(witnessed_log.entries), 'entry', 'entries')}, cosigned by {record.name}")
-    output.say(f"public key: {log.public_key(record.name, private_key, witness=True)}")
+    output.say(f"{options.log}: {several(len(witnessed_log.entries), 'entry', 'entries')}, cosigned by {name}")
+    output.say(f"public key: {public}")
     if earlier_text is None:
         output.note(
             f"this is the first log of {witnessed_log.name} that this key cosigns: nothing before it was compared"
@@ -215,9 +221,9 @@ def _check_grown(earlier_text: str, witnessed_log: Log, public: str, record_path
 
 
 class _Record(NamedTuple):
-    """Who a witness is, and the last signed head of each log that they have cosigned."""
+    """The public key of a witness (of a new one, the name), and the last signed head of each log that it cosigned."""
 
-    name: str
+    key: str
     heads: dict[str, str]
 
     @classmethod
@@ -225,7 +231,7 @@ class _Record(NamedTuple):
         """The record that a file holds."""
         try:
             record = cls(**json.loads(text))
-            if not all(isinstance(each, str) for each in (record.name, *record.heads, *record.heads.values())):
+            if not all(isinstance(each, str) for each in (record.key, *record.heads, *record.heads.values())):
                 raise TypeError
         except (ValueError, TypeError, AttributeError):
             raise DataError("what this key has cosigned cannot be read: make a new key, in another file") from None
@@ -276,9 +282,12 @@ def check(options: CheckOptions) -> None:
     from naysay.collect import log
 
     text = text_of(options.log)
-    wanted_hash = (options.hash or "").strip().lower()
-    if options.hash is not None and len(wanted_hash) < _FEWEST_DIGITS:
-        raise DataError(f"the beginning of a hash has at least {_FEWEST_DIGITS} digits; got {options.hash!r}")
+    wanted_hash = "".join((options.hash or "").split()).lower()
+    if options.hash is not None and not re.fullmatch("[0-9a-f]{16,64}", wanted_hash):
+        raise DataError(
+            "a hash has 64 digits, each one of 0–9 and a–f, and its first 16 are enough; "
+            f"got {options.hash!r}, with {len(wanted_hash)}"
+        )
     for path in (options.prove, options.page):
         if path is not None:
             output.check_free(path, force=options.force)
@@ -312,15 +321,21 @@ def check(options: CheckOptions) -> None:
     if options.page is not None:
         output.write(options.page, lambda: log.page(text, options.public, options.witness or []))
         output.say(f"{options.page}: written; host it where the survey's server cannot change it")
-    output.say(f"{checked_log.name}: {several(len(checked_log.entries), 'entry', 'entries')}, signed, nothing changed")
+    grown_text = "" if options.earlier is None else f", and nothing of {str(options.earlier)!r} changed"
+    output.say(f"{checked_log.name}: {several(len(checked_log.entries), 'entry', 'entries')}, signed{grown_text}")
     output.say(cosigned_text)
     days = [log.Entry.read(line).day for line in checked_log.entries]
     if days != sorted(days):
         output.note("an entry has an earlier day than one before it: ask whoever signs when it was announced")
     for place, entry in entries:
         _say_entry(entry)
-        if (later := checked_log.later(place)) is not None:
-            output.say(f"later, on {later.day}, another survey was announced at {later.path}: {later.survey}")
+        say_later(checked_log, place)
+
+
+def say_later(announced_log: Log, place: int) -> None:
+    """Say which other survey was announced later at the path of an entry, if one was."""
+    if (later := announced_log.later(place)) is not None:
+        output.say(f"later, on {later.day}, another survey was announced at {later.path}: {later.survey}")
 
 
 def witnesses_text(text: str, public: str, witnesses: Sequence[str] | None, within: int | None) -> str:
@@ -398,8 +413,11 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
 
     if not path.exists():
         new_key = Ed25519PrivateKey.generate()
-        path.touch(mode=0o600)
-        path.write_bytes(new_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        try:
+            path.touch(mode=0o600, exist_ok=False)
+            path.write_bytes(new_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        except OSError as error:
+            raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
         output.note(f"{path}: a new private key; whoever has it signs in your name")
         return new_key
     try:

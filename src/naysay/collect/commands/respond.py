@@ -16,7 +16,7 @@ import naysay
 from naysay import files
 from naysay._checks import several
 from naysay.collect import respond
-from naysay.collect.commands.log import Within, Witnesses, text_of, witnesses_text
+from naysay.collect.commands.log import Within, Witnesses, say_later, text_of, witnesses_text
 from naysay.collect.respond import People, Sent, Survey
 from naysay.console import output
 from naysay.console.options import Codes, Encoding, Separator
@@ -216,8 +216,9 @@ def verify(options: VerifyOptions) -> None:
     documents_text = f"{len(verdict.compared)} documents and their headers are those of naysay {naysay.__version__}"
     output.say(f"{documents_text}, byte for byte.")
     if announced_log is not None:
-        entry = announced_log.entry_of(verdict.published)
+        place, entry = announced_log.entry_of(verdict.published)
         output.say(f"{announced_log.name} announced this survey and this page on {entry.day}.\n{cosigned_text}")
+        say_later(announced_log, place)
     elif options.hash is None:
         output.say("Compare the hash of the survey with the one that others publish:")
     output.say(f"hash: {verdict.hash}")
