@@ -142,9 +142,8 @@ def growth(search: Search, *, size: int = 640) -> str:
         ]
         chart_lines.append(Line(line_name, key_counts, line_shares, size_texts[key_counts[-1]], point_texts))
     largest_share = max(max(size_shares) for size_shares in three_shares.values()) or 0.01
-    percent_digits = max(
-        0, -math.floor(math.log10(25 * largest_share))
-    )  # what tells the ends of five steps apart, in percent
+    # what tells the ends of five steps apart, in percent
+    percent_digits = max(0, -math.floor(math.log10(25 * largest_share)))
     share_axis = Axis(
         "respondents who stand out",
         (0, largest_share),

@@ -164,30 +164,19 @@ def _attempt_content(
     rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]
 ) -> list[Content]:
     """The table of attempts as they were judged, if any were."""
-    judged_attempts = [
-        (risk_row.label, identification)
+    cell_rows = [
+        (
+            f"{risk_row.label}, {identification.scenario.name}",
+            f"{identification.attempt:g}",
+            spanned(identification.success, identification.most, percent),
+            spanned(identification.probability, identification.highest, lambda share: percent(share, 4)),
+        )
         for risk_row, row_identifications in zip(rows, identifications, strict=False)
         for identification in row_identifications
     ]
-    total_texts = [
-        spanned(identification.probability, identification.highest, lambda share: percent(share, 4))
-        for _, identification in judged_attempts
-    ]
-    cell_rows = [
-        (
-            f"{row_label}, {identification.scenario.name}",
-            f"{identification.attempt:g}",
-            spanned(identification.success, identification.most, percent),
-            total_text,
-        )
-        for (row_label, identification), total_text in zip(judged_attempts, total_texts, strict=True)
-    ]
     column_titles = ("quasi-identifier and scenario", "somebody tries", "they succeed then", "both")
-    return (
-        [grid("With the probability that somebody tries, as it was judged", column_titles, cell_rows)]
-        if cell_rows
-        else []
-    )
+    table_title = "With the probability that somebody tries, as it was judged"
+    return [grid(table_title, column_titles, cell_rows)] if cell_rows else []
 
 
 def _standing(risk_table: RiskTable) -> list[Content]:
@@ -240,26 +229,14 @@ def _gaps(risk_table: RiskTable, keys: Keys | None, titles: Mapping[str, str]) -
     if keys is not None:
         key_rows = []
         for variable, key_codes in zip(keys.variables, keys.tuples.columns, strict=True):
-            value_count, tuple_counts = (
-                len(variable.cells.values),
-                keys.tuples.count,
-            )  # codes above `values` are sets of candidates
-            variable_counts = (
-                value_count,
-                tuple_counts[key_codes == 0].sum(),
-                tuple_counts[key_codes > value_count].sum(),
-            )
-            key_rows.append(
-                [
-                    titles[variable.name],
-                    POLICIES[variable.policy],
-                    *(f"{variable_count:,}" for variable_count in variable_counts),
-                ]
-            )
+            # codes above those of values are sets of candidates
+            value_count, tuple_counts = len(variable.cells.values), keys.tuples.count
+            gap_count, set_count = tuple_counts[key_codes == 0].sum(), tuple_counts[key_codes > value_count].sum()
+            count_texts = map("{:,}".format, (value_count, gap_count, set_count))
+            key_rows.append([titles[variable.name], POLICIES[variable.policy], *count_texts])
         column_titles = ("key", "a missing answer", "values", "people without", "with several possible")
         content_parts.append(grid("The keys", column_titles, key_rows, words=True))
-    policy_labels = [risk_row.label for risk_row in risk_table.quasi_identifiers if risk_row.missing]
-    if policy_labels:
+    if risk_table.policies:
         content_parts.append(
             _text("Where another policy was tried beside it, the tables name it in parentheses.", small=True)
         )
@@ -623,8 +600,8 @@ def _of_protection(log: JsonNode) -> list[str]:
     protection_text = (
         "The file was protected: every row now reads the same on the keys"
         f" as at least {guarantee_after['k'] - 1:,} others"
+        f" (k is at least {guarantee_after['k']:,}; before, {guarantee_before['k']:,})."
     )
-    protection_text += f" (k is at least {guarantee_after['k']:,}; before, {guarantee_before['k']:,})."
     risk_before, risk_after = (
         (log_fields.get(f"intruder_{when}") or {}).get("mean_at_risk") for when in ("before", "after")
     )
@@ -728,8 +705,7 @@ def protection_content(log: JsonNode, titles: Mapping[str, str] | None = None) -
 
 def _step_name(step: JsonNode) -> str:
     step_form = step.get("step", {})
-    step_name = step_form.get("method", step_form.get("name", "step")) if isinstance(step_form, Mapping) else step_form
-    return str(step_name)
+    return str(step_form.get("method", step_form.get("name", "step")) if isinstance(step_form, Mapping) else step_form)
 
 
 def _remaining_risk(log_fields: JsonNode) -> list[Content]:
@@ -770,7 +746,7 @@ def _remaining_risk(log_fields: JsonNode) -> list[Content]:
                 + " naysay attack measures such attacks."
             )
         )
-    if (log_fields.get("guarantee_before") or log_fields.get("guarantee_after")) and not intruder_before:
+    if (guarantee_before or guarantee_after) and not intruder_before:
         content_parts.append(
             Sentence(
                 "How often an intruder picks the right record is not told: it is measured where each row is a person,"

@@ -651,9 +651,8 @@ def _years_and_months(cells: pl.Series, column: str) -> tuple[pl.Series, pl.Seri
         return month_numbers // 100, month_numbers % 100
     if cells.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
         cell_texts = cells.cast(pl.String).str.strip_chars()
-        cell_days = cell_texts.str.extract(_DATE_FORM).str.to_date(
-            "%Y-%m-%d", strict=False
-        )  # null for the 30th of February
+        # null for the 30th of February
+        cell_days = cell_texts.str.extract(_DATE_FORM).str.to_date("%Y-%m-%d", strict=False)
         month_groups = cell_texts.str.extract_groups(_MONTH_FORM).struct
         year, month = (
             pl.Series(date_part, dtype=pl.Int64) for date_part in (cell_days.dt.year(), cell_days.dt.month())

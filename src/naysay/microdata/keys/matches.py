@@ -336,9 +336,8 @@ def _bitmap(pool: Pool) -> Cost:
     block_seconds = (_BLOCK_COMPILED if find_spec("numba") else _BLOCK) + _OPEN * keys_missing
     why = f"{question_count:.3g} questions × {block_count:,} blocks of {BLOCK:,} tuples"
     uncertain_cells = [cell_set for _, cell_set, _ in pool.several]
-    united_words = (
-        0.0 if pool.by_value else 64.0 * block_count * sum(len(cell_set.members) for cell_set in uncertain_cells)
-    )  # words
+    united_sets = [] if pool.by_value else uncertain_cells
+    united_words = 64.0 * block_count * sum(len(cell_set.members) for cell_set in united_sets)
     wide_bits = BLOCK * float(
         sum(len(cell_set.values) + (0 if pool.by_value else cell_set.size / 8) for cell_set in uncertain_cells)
     )

@@ -448,9 +448,8 @@ class _Ages:
         np.bitwise_and.at(
             month_masks, respondent_codes[tells_month], _around(first_months, months_between[tells_month] + 1)
         )
-        start_months[respondent_codes[tells_month]] = (
-            first_months  # numpy keeps the last assigned: the most recent change
-        )
+        # numpy keeps the last assigned: the most recent change
+        start_months[respondent_codes[tells_month]] = first_months
         return month_masks, start_months
 
     def by_bounds(self, waves: Waves, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -255,9 +255,8 @@ def normal(cells: pl.Series) -> pl.Series:
     A letter that Unicode composes in two ways is written in one.
     """
     plain_texts = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
-    plain_texts = plain_texts.str.strip_chars().str.replace(
-        r"^\x{2212}(\d)", "-$1"
-    )  # U+2212, the typographic minus sign
+    # U+2212 is the typographic minus sign
+    plain_texts = plain_texts.str.strip_chars().str.replace(r"^\x{2212}(\d)", "-$1")
     return plain_texts.set(plain_texts == "", None)
 
 
@@ -561,9 +560,8 @@ def _latest(waves: Waves, names: Sequence[str]) -> tuple[dict[str, pl.Series], N
         has_cell, month_numbers = cells.is_not_null().to_numpy(), months - months.min()
         last_rows = np.full(n, -1)
         known_rows = row_orders[file_parts][has_cell[row_orders[file_parts]]]
-        last_rows[respondent_codes[known_rows]] = (
-            known_rows  # of several rows of one respondent numpy keeps the last assigned, the newest
-        )
+        # of several rows of one respondent numpy keeps the last assigned, the newest
+        last_rows[respondent_codes[known_rows]] = known_rows
         latest_cells[variable_name] = cells_at(cells, last_rows).alias(variable_name)
         is_known[variable_number] = last_rows >= 0
         was_fielded = np.bincount(month_numbers, weights=has_cell) > 0  # months in which somebody answered

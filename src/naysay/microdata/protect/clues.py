@@ -292,9 +292,9 @@ def _telling_values(
     group_count = len(people)
     value_shares = np.bincount(value, count) / count.sum()
     chance_mass = np.bincount(group, value_shares[value] * member, group_count)[group]
-    chance_mass = np.clip(
-        np.where(member & ~has_others, chance_mass - value_shares[value], chance_mass), 1e-9, 1 - 1e-9
-    )  # without a person's own row
+    # without a person's own row
+    others_mass = np.where(member & ~has_others, chance_mass - value_shares[value], chance_mass)
+    chance_mass = np.clip(others_mass, 1e-9, 1 - 1e-9)
     # the first of several people with one value is no evidence: it is what the others are judged by
     pair_evidence = np.where(
         has_others, (count - 1) * np.log((1 - _TAIL) / chance_mass), count * np.log(_TAIL / (1 - chance_mass))
@@ -318,9 +318,8 @@ def _confirm_claims(rows: Codes, place: Codes, view: Codes, right: Flags, share:
     """The claims that also hold for hidden cells: what is hidden is rare, and may be what a value does not imply."""
     row_value = view[rows]
     claims_per_value = np.bincount(row_value)
-    claim_group = np.where(
-        claims_per_value[row_value] >= _FEW, row_value + 1, 0
-    )  # few claims of one value are judged with the others like it
+    # few claims of one value are judged with the others like it
+    claim_group = np.where(claims_per_value[row_value] >= _FEW, row_value + 1, 0)
     group_sizes = np.bincount(claim_group).astype(float)
     group_hits = np.bincount(claim_group, right[rows])
     chance_hits = np.bincount(claim_group, share[place])

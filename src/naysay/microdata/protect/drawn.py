@@ -172,9 +172,9 @@ class Synthesize(OfColumns, Random):
         neighbor_numbers = distinct_numbers[
             np.minimum(np.searchsorted(distinct_numbers, copied_numbers, side="right"), len(distinct_numbers) - 1)
         ]
-        neighbor_numbers = np.where(
-            neighbor_numbers == copied_numbers, distinct_numbers[max(len(distinct_numbers) - 2, 0)], neighbor_numbers
-        )  # the highest has a neighbor below only
+        # the highest has a neighbor below only
+        next_highest = distinct_numbers[max(len(distinct_numbers) - 2, 0)]
+        neighbor_numbers = np.where(neighbor_numbers == copied_numbers, next_highest, neighbor_numbers)
         return pl.Series(
             copied_numbers + rng.random(len(copied_numbers)) * (neighbor_numbers - copied_numbers)
         ).fill_nan(None)

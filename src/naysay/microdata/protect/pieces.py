@@ -327,10 +327,8 @@ def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written_tabl
     released_keys = [name for name in keys if name in written_table.collect_schema()]
     if not released_keys:
         return Standing(keys, guarantee_before, None)
-    guarantee_after, goal = (
-        _guarantee(written_table, released_keys, plan),
-        plan.goal,
-    )  # whose new values may read as missing elsewhere
+    # new values may read as missing elsewhere
+    guarantee_after, goal = _guarantee(written_table, released_keys, plan), plan.goal
     if goal is not None and (guarantee_after.of(goal.reading) or 0) < goal.least:
         raise DataError(
             f"the plan reaches {goal.reading} >= {guarantee_after.of(goal.reading)}, not {goal}, and nothing was kept: "

@@ -218,9 +218,8 @@ class Plan:
             return
         self.check_conditions(released_frame)
         for key_set in self.known:
-            released_keys = [
-                name for name in key_set if name in released_frame.columns
-            ]  # who leaves a key out has the others to protect
+            # who leaves a key out has the others to protect
+            released_keys = [name for name in key_set if name in released_frame.columns]
             if not released_keys:
                 continue
             key_guarantee = self.guarantee(released_frame, released_keys)

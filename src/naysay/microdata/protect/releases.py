@@ -282,9 +282,8 @@ def release(
             )
             temporary_codebook.replace(files.place_of(out))
         else:
-            files.place_of(out).unlink(
-                missing_ok=True
-            )  # of a release that is overwritten: it would tell of other cells
+            # of a release that is overwritten: it would tell of other cells
+            files.place_of(out).unlink(missing_ok=True)
         temporary_log.replace(log_of(out))
         temporary_out.replace(out)
     return measured_release

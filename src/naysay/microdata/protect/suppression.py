@@ -372,9 +372,8 @@ def masks_by_matches(units: Units, least: int, costs: Sequence[float]) -> tuple[
                 enough = still_bad[matches_of(units, keep_masks, still_bad, np.full(len(still_bad), mask)) >= least]
                 keep_masks[enough] = mask
                 is_bad = matches_of(units, keep_masks, unit_numbers, keep_masks) < least
-        if (
-            keep_masks == masks_before
-        ).all():  # records that would have to lose more than half: the way of c helps them, too
+        if (keep_masks == masks_before).all():
+            # records that would have to lose more than half: the way of c helps them, too
             return covered(units, least, costs)
     return keep_masks, is_bad
 
@@ -391,9 +390,8 @@ def matches_of(units: Units, keep: Ints, asked_tuples: Ints, masks: Ints) -> Int
         for place, column in enumerate(tuples.columns)
     )
     joint_counts = np.append(pool_counts, np.zeros(len(asked_tuples), np.int64))
-    pool_tuples, pool_place = Tuples(pool_columns, tuples.sizes, joint_counts).only(
-        range(q)
-    )  # what was emptied may read the same now
+    # what was emptied may read the same now
+    pool_tuples, pool_place = Tuples(pool_columns, tuples.sizes, joint_counts).only(range(q))
     pool = Pool(pool_tuples, pool_tuples.count, key_cells, "first")
     match_counts: Ints = answers(pool, counter_of(pool, None))[pool_place[len(keep) :]] + own_count
     return match_counts

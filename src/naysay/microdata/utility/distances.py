@@ -524,9 +524,8 @@ class Variable:
             coverage_row = row_of.get(parent_of.get(name, name))
             if coverage_row is not None:
                 coverage[coverage_row, original_number] = 1.0
-        extra_values = [
-            name for name, coverage_row in row_of.items() if not coverage[coverage_row].any()
-        ]  # values that the original does not have
+        # values that the original does not have
+        extra_values = [name for name, coverage_row in row_of.items() if not coverage[coverage_row].any()]
         labels = tuple(original_names)
         if is_binned:
             bin_cuts, labels = _bins(before)
