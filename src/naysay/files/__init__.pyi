@@ -15,6 +15,7 @@ from naysay.files.frames import variable_labels as variable_labels
 from naysay.files.frames import write as write
 from naysay.files.frames import write_pieces as write_pieces
 from naysay.files.text import as_booleans as as_booleans
+from naysay.files.text import as_gaps as as_gaps
 from naysay.files.text import as_measured as as_measured
 from naysay.files.text import as_numbers as as_numbers
 from naysay.files.text import as_text as as_text

@@ -39,7 +39,7 @@ from naysay.files.statistical import (
     write_statistical,
     write_workbook,
 )
-from naysay.files.text import PROGRAMS, escaped, kind, library, no_rows, readable, text_of
+from naysay.files.text import PROGRAMS, as_gaps, escaped, kind, library, no_rows, readable, text_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -441,19 +441,13 @@ class Original:
         if codebook_of(path) is not None:
             problem = f"{str(path)!r} is the export of a survey, or a release: its codebook lies beside it"
             raise DataError(f"{problem}, and would not fit what is changed; copy the file to another folder without it")
-        frame = scan(path, separator=separator, encoding=encoding, codes=codes, table=table).collect()
+        frame = scan(path, separator=separator, encoding=encoding, codes=codes, table=table)
+        frame_with_gaps = as_gaps(frame, frame.collect_schema().names(), missing).collect()
         cells_of: dict[str, Any] = {}
         metadata = None
         if kind(path) in ("spss", "stata"):
             cells_of, metadata = stored(path, encoding=encoding)
-        schema = frame.schema
-        flat_columns = [name for name in frame.columns if missing and not schema[name].is_nested()]
-        known_cells = [
-            pl.when(~text_of(name, schema[name]).is_in(list(missing))).then(name).alias(name) for name in flat_columns
-        ]
-        return cls(
-            path, frame.with_columns(known_cells), separator, encoding, codes, tuple(missing), cells_of, metadata, table
-        )
+        return cls(path, frame_with_gaps, separator, encoding, codes, tuple(missing), cells_of, metadata, table)
 
     @property
     def labels(self) -> dict[str, str]:

@@ -7,7 +7,7 @@ import csv
 import importlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -306,6 +306,15 @@ def text_of(name: str, dtype: pl.DataType) -> pl.Expr:
     cell = cell.fill_nan(None)
     is_whole = (cell == cell.round()) & (cell.abs() < 2**53)
     return pl.when(is_whole).then(cell.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(cell.cast(pl.String))
+
+
+def as_gaps(frame: pl.LazyFrame, names: Iterable[str], missing: Sequence[str]) -> pl.LazyFrame:
+    """The frame with gaps in these columns where cells, as text, mean missing; lists stay."""
+    schema = frame.collect_schema()
+    flat_columns = [name for name in dict.fromkeys(names) if missing and not schema[name].is_nested()]
+    return frame.with_columns(
+        pl.when(~text_of(name, schema[name]).is_in(list(missing))).then(name).alias(name) for name in flat_columns
+    )
 
 
 def as_numbers(frame: pl.LazyFrame, name: str, *, what: str) -> pl.LazyFrame:

@@ -30,7 +30,6 @@ from naysay import _checks, files
 from naysay.console import output
 from naysay.console.options import record_text
 from naysay.errors import DataError
-from naysay.files.text import text_of
 from naysay.microdata.commands.options import RiskOptions
 from naysay.microdata.keys.codes import texts_of_values
 from naysay.microdata.keys.variables import Keys
@@ -233,15 +232,8 @@ class Reading:
         """All columns: those that hold only numbers as numbers, other texts as they are."""
         with files.readable(path):
             frame = files.scan(path, separator=self.separator, encoding=self.encoding, codes=self.codes)
-            schema = frame.collect_schema()
-            plain_columns = [name for name, kind in schema.items() if not kind.is_nested()]
-            if self.na:
-                known_cells = (
-                    pl.when(~text_of(name, schema[name]).is_in(list(self.na))).then(name).alias(name)
-                    for name in plain_columns
-                )
-                frame = frame.with_columns(known_cells)
-            return files.as_measured(frame, plain_columns).collect()
+            plain_columns = [name for name, kind in frame.collect_schema().items() if not kind.is_nested()]
+            return files.as_measured(files.as_gaps(frame, plain_columns, self.na), plain_columns).collect()
 
     def released(
         self, path: Path, original: Path, rows: int, *, role: str, identity: str | None, synthetic: bool
@@ -360,7 +352,8 @@ class Source:
         frame = frame.select(self.named)
         if weight_column is not None:
             frame = _weights_as_numbers(frame, weight_column)
-        frame = _without(frame, [column_name for column_name in self.columns if column_name != weight_column], self.na)
+        key_columns = [column_name for column_name in self.columns if column_name != weight_column]
+        frame = files.as_gaps(frame, key_columns, self.na)
         schema = frame.collect_schema()
         text_keys = [column_name for column_name in self.plain if schema[column_name] == pl.String]
         object_keys = [column_name for column_name in self.plain if isinstance(schema[column_name], pl.Struct)]
@@ -454,22 +447,6 @@ def _needed(module: str, extra: str) -> ModuleType:
         raise DataError(
             f"--engine {extra} needs {error.name}, which is not installed; get it with: pip install 'naysay[{extra}]'"
         ) from None
-
-
-def _without(frame: pl.LazyFrame, names: Sequence[str], na: Sequence[str]) -> pl.LazyFrame:
-    """The frame with these cells missing, however they are typed; lists stay as they are."""
-    schema = frame.collect_schema()
-    flat_columns = [column_name for column_name in dict.fromkeys(names) if na and not schema[column_name].is_nested()]
-    column_texts = {column_name: pl.col(column_name).cast(pl.String) for column_name in flat_columns}
-    # on the command line a decimal number is written without its zeros: 9.0 as 9
-    column_texts |= {
-        column_name: column_texts[column_name].str.strip_suffix(".0")
-        for column_name in flat_columns
-        if schema[column_name].is_float()
-    }
-    return frame.with_columns(
-        pl.when(~column_text.is_in(list(na))).then(column_name) for column_name, column_text in column_texts.items()
-    )
 
 
 def _weights_as_numbers(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:

@@ -85,7 +85,7 @@ def release_in_pieces(
     changed_columns = {column_name for step in plan.steps for column_name in step.variables} | set(plan.keys)
     logged_steps: list[Step] = []
     coded_table, released_table = (
-        _gaps(raw_table, gap_columns, plan.missing)
+        files.as_gaps(raw_table, gap_columns, plan.missing)
         for gap_columns in ({*changed_columns, *stratum_names}, changed_columns)
     )
     row_masks: _Masks | None = None
@@ -188,14 +188,6 @@ def _check(path: Path, plan: Plan, out: Path) -> None:
                 f"renumber; {step.name!r} stands in another place"
             )
         last_stage = step_stage
-
-
-def _gaps(raw: pl.LazyFrame, names: set[str], missing: Sequence[str]) -> pl.LazyFrame:
-    """The file with gaps in some columns where cells mean missing."""
-    schema = raw.collect_schema()
-    flat = [name for name in schema.names() if missing and name in names and not schema[name].is_nested()]
-    gaps = [pl.when(~text_of(name, schema[name]).is_in(list(missing))).then(name).alias(name) for name in flat]
-    return raw.with_columns(gaps)
 
 
 def _recode_column(
@@ -323,7 +315,7 @@ def _renumber_pieces(pieces: Iterator[pl.DataFrame], names: Sequence[str]) -> It
 
 def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written_table: pl.LazyFrame) -> Standing:
     """The fewest matches before, and in the file as it is written."""
-    guarantee_before = _guarantee(_gaps(raw, set(keys), plan.missing), keys, plan)
+    guarantee_before = _guarantee(files.as_gaps(raw, keys, plan.missing), keys, plan)
     released_keys = [name for name in keys if name in written_table.collect_schema()]
     if not released_keys:
         return Standing(keys, guarantee_before, None)
