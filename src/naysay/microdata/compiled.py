@@ -166,26 +166,3 @@ def totals(keys: Array, amount: Array) -> Array:
     for row in range(len(keys)):
         row_slots[row] = slot_sums[row_slots[row]]
     return row_slots
-
-
-@njit(cache=True, nogil=True)
-def places(keys: Array) -> Array:
-    """The number of each key among the distinct ones, in the order in which they come, (n,)."""
-    slot_bits = np.uint64(4)
-    while (1 << slot_bits) < 2 * len(keys):
-        slot_bits += np.uint64(1)
-    slot_mask = np.uint64((1 << slot_bits) - 1)
-    slot_keys = np.zeros(1 << slot_bits, np.uint64)
-    slot_numbers = np.full(1 << slot_bits, -1, np.int64)
-    key_numbers = np.empty(len(keys), np.int64)
-    distinct_count = 0
-    for row in range(len(keys)):
-        slot_place = _start(keys[row], slot_mask)
-        while slot_numbers[slot_place] != -1 and slot_keys[slot_place] != keys[row]:
-            slot_place = (slot_place + np.uint64(1)) & slot_mask
-        if slot_numbers[slot_place] == -1:
-            slot_keys[slot_place] = keys[row]
-            slot_numbers[slot_place] = distinct_count
-            distinct_count += 1
-        key_numbers[row] = slot_numbers[slot_place]
-    return key_numbers
