@@ -60,10 +60,10 @@ def test_candidates_are_those_of_brute_force(sets):
         people, release = table(rng, 12, sets=sets), table(rng, 20, sets=sets)
         own = rng.integers(-1, 20, 12)
         frames = [pl.DataFrame(each, strict=False) if not sets else lists(each) for each in (people, release)]
-        found = candidates(Register(NAMES, frames[0], frames[1], own))
+        counts, own_is_among = candidates(Register(NAMES, frames[0], frames[1], own))
         number, hit = by_brute_force(people, release, own.tolist())
-        assert found.number.tolist() == number
-        assert found.hit.tolist() == hit
+        assert counts.tolist() == number
+        assert own_is_among.tolist() == hit
 
 
 def lists(columns):

@@ -24,11 +24,11 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats
+from naysay._values import Flags, Floats
 from naysay.errors import DataError, NaysayError
-from naysay.microdata.attack.register import Linked, Register, Share, Success, Value, texts
+from naysay.microdata.attack.register import Linked, Places, Register, Share, Success, Value, texts
 from naysay.microdata.keys.codes import check_choice
-from naysay.microdata.keys.matches import matches_of_tuples
+from naysay.microdata.keys.matches import consistent, matches_of_tuples
 from naysay.microdata.keys.variables import Keys
 from naysay.show import Content, Facts, Note, Records, Sentence
 from naysay.show.result import Printed, csv_text, grid
@@ -208,26 +208,6 @@ def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDAr
         yield person_rows, has_evidence & (distances <= distances.min(axis=1, keepdims=True) + _ALIKE)
 
 
-Places = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Records among which an intruder picks, for each person of a register.
-
-    Parameters
-    ----------
-    number : (people,) int
-        Records that are consistent with the person and show most of what is known of them; 0 where there is none, or
-        where nothing is known of the person.
-    hit : (people,) bool
-        Whether the person's own record is among them.
-    """
-
-    number: Places
-    hit: NDArray[np.bool_]
-
-
 def exact(register: Register, *, seed: int = 1) -> dict[str, Linked]:
     """Pick at random among the consistent records with fewest gaps; or name one only where it is the only one.
 
@@ -237,20 +217,20 @@ def exact(register: Register, *, seed: int = 1) -> dict[str, Linked]:
     seed : int
         Not used: what a random pick achieves is computed.
     """
-    record_candidates = candidates(register)
-    right_chances = np.where(record_candidates.hit, 1 / np.maximum(record_candidates.number, 1), 0.0)
+    candidate_counts, own_is_among = candidates(register)
+    right_chances = np.where(own_is_among, 1 / np.maximum(candidate_counts, 1), 0.0)
     return {
-        "exact, any candidate": Linked(record_candidates.number > 0, right_chances),
-        "exact, a single candidate": Linked(record_candidates.number == 1, record_candidates.hit.astype(float)),
+        "exact, any candidate": Linked(candidate_counts > 0, right_chances),
+        "exact, a single candidate": Linked(candidate_counts == 1, own_is_among.astype(float)),
     }
 
 
-def candidates(register: Register) -> Candidates:
-    """The records among which the intruder picks.
+def candidates(register: Register) -> tuple[Places, Flags]:
+    """How many records the intruder picks among, for each person, and whether the person's own is one of them.
 
     A gap of either side is no evidence: it contradicts nothing, and shows nothing. Among the consistent records the
-    intruder prefers those that show most of the keys that are known of the person. The number is found by matching,
-    once for each pattern of what is known of people and each number of gaps.
+    intruder prefers those that show most of the keys that are known of the person. There are none where nothing is
+    known. The number is found by matching, once for each pattern of what is known of people and each number of gaps.
 
     Parameters
     ----------
@@ -272,22 +252,18 @@ def candidates(register: Register) -> Candidates:
         )
     keys = Keys(cells_of, register.keys)
     candidate_counts, own_is_among = np.zeros(person_count, np.int64), np.zeros(person_count, bool)
-    known_keys = np.column_stack([column[keys.owner[:person_count]] > 0 for column in keys.tuples.columns])
-    patterns, pattern_numbers = np.unique(known_keys, axis=0, return_inverse=True)
-    for pattern, known_pattern in enumerate(patterns):
-        known_names = [key_name for key_name, is_known in zip(register.keys, known_pattern, strict=True) if is_known]
-        person_rows = np.flatnonzero(pattern_numbers.ravel() == pattern)
-        if known_names:
-            known_part = keys.only(known_names)
+    person_tuples = keys.owner[:person_count]
+    for pattern_tuples, known_places in keys.tuples.by_pattern(np.unique(person_tuples)):
+        person_rows = np.flatnonzero(np.isin(person_tuples, pattern_tuples))
+        if known_places:
+            known_part = keys.only([register.keys[key_place] for key_place in known_places])
             candidate_counts[person_rows], own_is_among[person_rows] = _candidates_of(
                 known_part, person_rows, person_count, register.own[person_rows]
             )
-    return Candidates(candidate_counts, own_is_among)
+    return candidate_counts, own_is_among
 
 
-def _candidates_of(
-    part: Keys, rows: NDArray[np.intp], people: int, own_rows: Places
-) -> tuple[Places, NDArray[np.bool_]]:
+def _candidates_of(part: Keys, rows: NDArray[np.intp], people: int, own_rows: Places) -> tuple[Places, Flags]:
     """Candidates of people of whom all of these keys are known, and whether their own record is one."""
     released_counts = np.bincount(part.owner[people:], minlength=part.distinct)
     gap_counts = np.sum([column == 0 for column in part.tuples.columns], axis=0)
@@ -303,17 +279,7 @@ def _candidates_of(
         candidate_counts[is_first_found], least_gaps[is_first_found] = match_counts[is_first_found], gap_level
     own_tuples = part.owner[people:][np.maximum(own_rows, 0)]
     own_is_among = (own_rows >= 0) & (gap_counts[own_tuples] == least_gaps)
-    for variable, column in zip(part.variables, part.tuples.columns, strict=True):
-        person_cells, record_cells = column[person_tuples].astype(np.int64), column[own_tuples].astype(np.int64)
-        keys_agree = (person_cells == record_cells) | (person_cells == 0) | (record_cells == 0)
-        has_several = ~keys_agree & (np.maximum(person_cells, record_cells) > len(variable.cells.values))
-        if has_several.any():
-            values_agree = variable.cells.agreeing(by_value=False)
-            keys_agree[has_several] = (
-                np.asarray(values_agree[person_cells[has_several] - 1, record_cells[has_several] - 1]).ravel() > 0
-            )
-        own_is_among &= keys_agree
-    return candidate_counts, own_is_among
+    return candidate_counts, own_is_among & consistent(part, person_tuples, own_tuples)
 
 
 ATTACKS: dict[str, Callable[..., dict[str, Linked]]] = {
@@ -531,8 +497,6 @@ def link(
         confidence_level,
     )
 
-
-Flags = NDArray[np.bool_]
 
 _PERMUTED = 4  # members up to which all assignments are tried at once
 _HOUSEHOLD_CELLS = 20_000_000  # agreements of members held at once

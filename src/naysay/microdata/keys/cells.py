@@ -9,7 +9,7 @@ all that anonymity and matches need.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -219,6 +219,14 @@ class Tuples:
     def patterns(self) -> int:
         """How many patterns of known and missing variables there are."""
         return len(grouped([column > 0 for column in self.columns], [2] * len(self.columns))[0])
+
+    def by_pattern(self, rows: Integers) -> Iterator[tuple[Integers, list[int]]]:
+        """Some of the tuples, those that know the same variables together, with the places of these."""
+        known_columns = [column[rows] > 0 for column in self.columns]
+        first_places, pattern_of_row = grouped(known_columns, [2] * len(known_columns))
+        for pattern, first_place in enumerate(first_places):
+            known_places = [place for place, is_known in enumerate(known_columns) if is_known[first_place]]
+            yield rows[pattern_of_row == pattern], known_places
 
     def take(self, rows: Array) -> Tuples:
         """Some of the tuples."""

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array
+from naysay._values import Array, Flags, Integers
 from naysay.errors import DataError
 from naysay.microdata.keys import counting
 from naysay.microdata.keys.cells import CellSet, Tuples, by_size, grouped
@@ -155,6 +155,21 @@ def matches_of_tuples(
     all_matches = np.zeros(keys.distinct, pool.amount.dtype)
     all_matches[keys.kept] = pool_matches
     return all_matches
+
+
+def consistent(keys: Keys, tuples: Integers, others: Integers) -> Flags:
+    """Whether each of some tuples may be of the same person as another one: on no key are both known and differ."""
+    may_match = np.ones(len(tuples), np.bool_)
+    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
+        cells, other_cells = column[tuples].astype(np.int64), column[others].astype(np.int64)
+        agrees = (cells == other_cells) | (cells == 0) | (other_cells == 0)
+        has_sets = ~agrees & (np.maximum(cells, other_cells) > len(variable.cells.values))
+        if has_sets.any():  # they agree if they share a candidate
+            agreement_matrix = variable.cells.agreeing(by_value=False)
+            shared_counts = agreement_matrix[cells[has_sets] - 1, other_cells[has_sets] - 1]
+            agrees[has_sets] = np.asarray(shared_counts).ravel() > 0
+        may_match &= agrees
+    return may_match
 
 
 def expected_matches(
@@ -525,15 +540,9 @@ class Readings:
         """Number c of each distinct tuple: records that hold, known, all that it shows. Gaps of others do not count."""
         keys, tuples = self.keys, self.keys.tuples
         showing_counts = np.zeros(keys.distinct, np.int64)
-        known_columns = [column > 0 for column in tuples.columns]
-        first_tuples, pattern_of_tuple = grouped(known_columns, [2] * len(known_columns))
-        for pattern_number, first_tuple in enumerate(first_tuples):
-            known_places = [
-                key_place for key_place, known_column in enumerate(known_columns) if known_column[first_tuple]
-            ]
-            pattern_rows = np.flatnonzero((pattern_of_tuple == pattern_number) & keys.kept)
-            is_holding = np.logical_and.reduce([keys.kept, *(known_columns[key_place] for key_place in known_places)])
-            holding = np.flatnonzero(is_holding)
+        for pattern_rows, known_places in tuples.by_pattern(np.flatnonzero(keys.kept)):
+            known_columns = (tuples.columns[key_place] > 0 for key_place in known_places)
+            holding = np.flatnonzero(np.logical_and.reduce([keys.kept, *known_columns]))
             if not known_places:
                 showing_counts[pattern_rows] = tuples.count[holding].sum()
                 continue

@@ -12,7 +12,7 @@ An informed intruder knows the true keys of a person, and looks for them in a re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -23,9 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.cells import Tuples, grouped
 from naysay.microdata.keys.codes import Form, Plain, Table, check_choice, check_names, is_collection, texts_of_values
-from naysay.microdata.keys.matches import matches_of_tuples
+from naysay.microdata.keys.matches import consistent, matches_of_tuples
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.table import QuasiIdentifier
 from naysay.show import Content, Result, Sentence
@@ -157,13 +156,13 @@ def informed(
     released_counts = np.bincount(released_tuples, minlength=stacked_keys.distinct)
     true_tuples = np.unique(tuple_of_person)
     fewest_gaps, fitting_counts = np.full(stacked_keys.distinct, -1), np.zeros(stacked_keys.distinct, np.int64)
-    for pattern_tuples, known_places in _patterns(stacked_keys.tuples, true_tuples):
+    for pattern_tuples, known_places in stacked_keys.tuples.by_pattern(true_tuples):
         fewest_gaps[pattern_tuples], fitting_counts[pattern_tuples] = _fewest_gaps(
             stacked_keys, pattern_tuples, np.flatnonzero(released_counts), released_counts, known_places
         )
     true_tuple = tuple_of_person[person_of_record]
     has_fewest = _uncertain_keys(stacked_keys, released_tuples, true_tuple) == fewest_gaps[true_tuple]
-    is_right = _consistent(stacked_keys, true_tuple, released_tuples) & has_fewest
+    is_right = consistent(stacked_keys, true_tuple, released_tuples) & has_fewest
     success_chances = np.zeros(people_table.n)
     success_chances[person_of_record[is_right]] = 1 / fitting_counts[true_tuple[is_right]]
     people_counts = np.bincount(tuple_of_person, minlength=stacked_keys.distinct)
@@ -238,17 +237,6 @@ def _recoded(column: pl.Series | Sequence[object], into: Mapping[Value, object])
     return [None if _checks.is_missing(cell) else recoded_cell(cell) for cell in column]
 
 
-def _patterns(tuples: Tuples, rows: Counts) -> Iterator[tuple[Counts, list[int]]]:
-    """Some tuples by the keys that they know."""
-    known_columns = [column[rows] > 0 for column in tuples.columns]
-    first_places, pattern_of_tuple = grouped(known_columns, [2] * len(known_columns))
-    for pattern_number, first_place in enumerate(first_places):
-        yield (
-            rows[pattern_of_tuple == pattern_number],
-            [key_place for key_place, known_column in enumerate(known_columns) if known_column[first_place]],
-        )
-
-
 def _fewest_gaps(
     keys: Keys, asked_tuples: Counts, file: Counts, amount: Counts, places: Sequence[int]
 ) -> tuple[Counts, Counts]:
@@ -265,7 +253,7 @@ def _fewest_gaps(
     gap_counts = np.broadcast_to(np.sum(gap_flags, axis=0, dtype=int), len(file))
     for gap_count in np.unique(gap_counts):
         open_places = np.flatnonzero(fitting_counts == 0)
-        for file_tuples, known_places in _patterns(keys.tuples, file[gap_counts == gap_count]):
+        for file_tuples, known_places in keys.tuples.by_pattern(file[gap_counts == gap_count]):
             shared_places = [key_place for key_place in places if key_place in known_places]
             fitting_counts[open_places] += _fitting_amounts(
                 keys, asked_tuples[open_places], file_tuples, amount, shared_places
@@ -293,21 +281,6 @@ def _uncertain_keys(keys: Keys, tuples: Counts, truth: Counts) -> Counts:
         shown_codes = code_column[tuples]
         uncertain_count += ((shown_codes == 0) | (shown_codes > len(variable.cells.values))) & (code_column[truth] > 0)
     return uncertain_count
-
-
-def _consistent(keys: Keys, truth: Counts, released_tuples: Counts) -> Truths:
-    """Whether what a record shows may be the truth, on every key."""
-    is_consistent = np.ones(len(truth), np.bool_)
-    for variable, code_column in zip(keys.variables, keys.tuples.columns, strict=True):
-        true_codes, released_codes = code_column[truth].astype(np.int64), code_column[released_tuples].astype(np.int64)
-        shares_candidate = np.zeros(len(truth), np.bool_)
-        known_rows = np.flatnonzero((true_codes > 0) & (released_codes > 0))
-        if len(known_rows) and not variable.cells.certain:
-            agreement_matrix = variable.cells.agreeing(by_value=False)
-            agreements = agreement_matrix[true_codes[known_rows] - 1, released_codes[known_rows] - 1]
-            shares_candidate[known_rows] = np.asarray(agreements).ravel() > 0
-        is_consistent &= (true_codes == 0) | (released_codes == 0) | (true_codes == released_codes) | shares_candidate
-    return is_consistent
 
 
 @dataclass(frozen=True)
