@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -26,19 +27,18 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array, vstack
 
-from naysay._values import Floats, JsonObject
+from naysay._values import Flags, Floats, JsonObject
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.tables.table import CellTable, Dimension, Rules, summed
 from naysay.show import Content, Facts, Note, Records, Sentence, page
 from naysay.show.result import Printed, csv_text, grid, rounded_down
 
-Bools = NDArray[np.bool_]
-
+_ROUNDS, _NODES = 2_000, 200_000  # of integer programs, and of each one's nodes; no clock, so that answers repeat
 _NEAR = 1e-6  # of the table's total: what solvers and sums of floats may miss
 
 
-def intervals(table: CellTable, suppressed: Bools, *, knows: int | None = None) -> Floats:
+def intervals(table: CellTable, suppressed: Flags, *, knows: int | None = None) -> Floats:
     """The least and the largest value that each suppressed cell can have, given all others, (nodes, …, 2).
 
     Counts are whole, and an intruder uses that: their intervals are those of whole numbers. Where a total is
@@ -81,7 +81,7 @@ class _Audit:
     floor: Floats
 
     @classmethod
-    def of(cls, table: CellTable, suppressed: Bools, knows: int | None = None) -> _Audit:
+    def of(cls, table: CellTable, suppressed: Flags, knows: int | None = None) -> _Audit:
         sum_matrix, cell_values, inner_values = table.sums, table.values.reshape(-1), table.inner.reshape(-1)
         leaf_cells = table.leaf_cells
         is_hidden = suppressed[leaf_cells]
@@ -133,7 +133,7 @@ class Pattern:
         No pattern that protects costs less than this.
     """
 
-    suppressed: Bools
+    suppressed: Flags
     cost: float
     bound: float
 
@@ -174,7 +174,7 @@ class Problem:
                 if knows is None or not (knows in inner and self.table.contributors.reshape(-1)[cell] == 1):
                     yield cell, knows
 
-    def failures(self, suppressed: Bools) -> list[tuple[int, int | None]]:
+    def failures(self, suppressed: Flags) -> list[tuple[int, int | None]]:
         """The scenarios in which an interval does not reach far enough."""
         audits: dict[int | None, _Audit] = {}
         failed_scenarios = []
@@ -188,11 +188,11 @@ class Problem:
                 failed_scenarios.append((cell, knows))
         return failed_scenarios
 
-    def price(self, suppressed: Bools) -> float:
+    def price(self, suppressed: Flags) -> float:
         """What a pattern costs beyond the cells that must be suppressed anyway."""
         return float(self.cost[suppressed & ~self.primary].sum())
 
-    def pattern(self, suppressed: Bools, bound: float) -> Pattern:
+    def pattern(self, suppressed: Flags, bound: float) -> Pattern:
         """A pattern with its cost."""
         return Pattern(suppressed, self.price(suppressed), min(bound, self.price(suppressed)))
 
@@ -264,15 +264,14 @@ def hypercubes(problem: Problem) -> Pattern:
     return problem.pattern(suppressed, 0.0)
 
 
-def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> Pattern:
+def optimum(problem: Problem) -> Pattern:
     """The cheapest pattern that hides every cell, with the bound that proves it.
+
+    A search that has used up its integer programs says how far it may be from the best.
 
     Parameters
     ----------
     problem : Problem
-    rounds, nodes : int
-        The most integer programs, and the most nodes of each; a search that stops there says how far it may be from
-        the best. Neither depends on a clock.
 
     Raises
     ------
@@ -284,21 +283,15 @@ def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> P
     all_suppressed = problem.free | problem.primary
     for cell, _ in problem.failures(all_suppressed):
         raise problem.refusal(cell)
-    try:
-        best_pattern: Bools | None = hypercubes(problem).suppressed
-    except DataError:
-        best_pattern = None
-    best_pattern = (
-        all_suppressed
-        if best_pattern is None or problem.price(all_suppressed) < problem.price(best_pattern)
-        else best_pattern
-    )
+    best_pattern = all_suppressed
+    with suppress(DataError):  # a cell that no hypercube hides
+        best_pattern = min(hypercubes(problem).suppressed, all_suppressed, key=problem.price)
     scenarios = list(problem.scenarios())
     all_cuts: list[tuple[Floats, float]] = []
     proven_bound = 0.0
     for relaxed in (True, False):
-        for _ in range(rounds):
-            cell_choice, bound_now = _master(problem, all_cuts, relaxed=relaxed, nodes=nodes)
+        for _ in range(_ROUNDS):
+            cell_choice, bound_now = _master(problem, all_cuts, relaxed=relaxed)
             proven_bound = max(proven_bound, bound_now)
             if not relaxed and proven_bound >= problem.price(best_pattern) - problem.near:
                 return problem.pattern(best_pattern, math.inf)
@@ -319,9 +312,7 @@ def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> P
     return problem.pattern(best_pattern, proven_bound)
 
 
-def _master(
-    problem: Problem, cuts: Sequence[tuple[Floats, float]], *, relaxed: bool, nodes: int
-) -> tuple[Floats, float]:
+def _master(problem: Problem, cuts: Sequence[tuple[Floats, float]], *, relaxed: bool) -> tuple[Floats, float]:
     """The cheapest choice of cells that breaks no cut, in shares of cells if relaxed; and a bound of its cost."""
     least_choice, most_choice = problem.primary.astype(float), (problem.free | problem.primary).astype(float)
     cell_prices = np.where(problem.primary, 0.0, problem.cost)
@@ -335,7 +326,7 @@ def _master(
         bounds=Bounds(least_choice, most_choice),
         constraints=cut_constraints,
         integrality=np.full(len(cell_prices), int(not relaxed)),
-        options={"mip_rel_gap": 0.0, "node_limit": nodes},
+        options={"mip_rel_gap": 0.0, "node_limit": _NODES},
     )
     if solution.x is None:
         raise DataError(f"the search for the cheapest pattern stopped without one: {solution.message}")
@@ -414,8 +405,8 @@ class ProtectedTable(Printed):
     table: CellTable
     rules: Rules
     method: str
-    primary: NDArray[np.bool_]
-    suppressed: NDArray[np.bool_]
+    primary: Flags
+    suppressed: Flags
     intervals: NDArray[np.float64]
     cost: float
     bound: float
@@ -431,8 +422,7 @@ class ProtectedTable(Printed):
 
     def released(self) -> str:
         """The table as it may be published, as CSV: suppressed cells are empty, whatever the reason."""
-        names = [dimension.name for dimension in self.table.dimensions]
-        return csv_text([(*names, "count" if self.table.counts else "amount"), *self.rows()])
+        return csv_text([(*self.table.names, "count" if self.table.counts else "amount"), *self.rows()])
 
     def _number(self, value: float) -> float | int | None:
         if not math.isfinite(value):
@@ -442,10 +432,9 @@ class ProtectedTable(Printed):
     def _cells(self) -> list[JsonObject]:
         cell_states = np.where(self.primary, "primary", np.where(self.suppressed, "secondary", "published")).reshape(-1)
         interval_ends = self.intervals.reshape(-1, 2).tolist()
-        dimension_names = [dimension.name for dimension in self.table.dimensions]
         return [
             {
-                "cell": dict(zip(dimension_names, self.table.labels(cell_number), strict=True)),
+                "cell": dict(zip(self.table.names, self.table.labels(cell_number), strict=True)),
                 "value": self._number(cell_value),
                 "contributors": people,
                 "status": str(cell_states[cell_number]),
@@ -460,7 +449,7 @@ class ProtectedTable(Printed):
         """As one JSON object with stable names, for the curator: it holds the values of suppressed cells, too."""
         rule_fields = {"minimum": self.rules.minimum, "dominance": self.rules.dominance, "percent": self.rules.percent}
         return {
-            "dimensions": [dimension.name for dimension in self.table.dimensions],
+            "dimensions": self.table.names,
             "counts": self.table.counts,
             "rules": rule_fields,
             "method": self.method,
@@ -474,20 +463,18 @@ class ProtectedTable(Printed):
 
     def records(self) -> Records:
         """A row for each cell, for the curator: it holds the values of suppressed cells, too."""
-        names = [dimension.name for dimension in self.table.dimensions]
         cell_rows = [
             (*cell["cell"].values(), cell["value"], cell["contributors"], cell["status"], *cell["interval"])
             for cell in self._cells()
         ]
-        return Records((*names, "value", "contributors", "status", "low", "high"), cell_rows)
+        return Records((*self.table.names, "value", "contributors", "status", "low", "high"), cell_rows)
 
     def parts(self) -> list[Content]:
         """The table as it may be published, how it came about, and the intervals of what tells too much."""
-        dimensions_text = " × ".join(dimension.name for dimension in self.table.dimensions)
         secondary_count = int((self.suppressed & ~self.primary).sum())
         table_facts = Facts(
             (
-                ("table", f"{dimensions_text}, {self.table.values.size:,} cells with totals"),
+                ("table", f"{' × '.join(self.table.names)}, {self.table.values.size:,} cells with totals"),
                 ("too telling", f"{int(self.primary.sum()):,} cells: {' or '.join(self.rules.sentences) or 'no rule'}"),
                 ("suppressed beside them", f"{secondary_count:,} cells, by method {self.method!r}"),
             )

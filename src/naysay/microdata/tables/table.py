@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, kron
 
 from naysay import _checks
-from naysay._values import Array, Floats
+from naysay._values import Array, Flags, Floats
 from naysay.design.drawing import Source, as_fraction, source_of
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_names
@@ -26,8 +26,6 @@ from naysay.microdata.protect.hierarchies import Hierarchy
 from naysay.microdata.protect.method import opened, texts
 from naysay.show import Content, Facts, Records, Sentence, page
 from naysay.show.result import Printed, grid, rounded_up
-
-Bools = NDArray[np.bool_]
 
 MISSING = "(missing)"
 TOTAL = "Total"
@@ -162,6 +160,11 @@ class CellTable:
     largest: Floats
     counts: bool
 
+    @property
+    def names(self) -> list[str]:
+        """What the dimensions are called."""
+        return [dimension.name for dimension in self.dimensions]
+
     @cached_property
     def values(self) -> Floats:
         """All cells, (nodes, …)."""
@@ -204,10 +207,10 @@ class CellTable:
         row_names = [" × ".join(row_part) for row_part in product(*(row_part.nodes for row_part in row_dimensions))]
         width = len(last_dimension.nodes)
         body = [(name, *cells[place * width : (place + 1) * width]) for place, name in enumerate(row_names)]
-        corner = " × ".join(dimension.name for dimension in row_dimensions) or last_dimension.name
+        corner = " × ".join(self.names[:-1]) or last_dimension.name
         return [grid(title, (corner, *last_dimension.nodes), body)]
 
-    def primary(self, rules: Rules) -> tuple[Bools, Floats, Floats]:
+    def primary(self, rules: Rules) -> tuple[Flags, Floats, Floats]:
         """The cells that tell too much, and the levels below and above which their intervals must reach, (nodes, …).
 
         A table of counts must leave open that a cell holds the minimum. A table of amounts must leave open as much as
@@ -224,7 +227,7 @@ class CellTable:
                 np.where(has_few, cell_values + rules.minimum - contributor_counts, cell_values),
             )
         needed_margins = np.where(has_few, cell_values * rules.margin / 100, 0.0)
-        broken_rules: list[tuple[Bools, Floats]] = []  # which cells break it, and by how much
+        broken_rules: list[tuple[Flags, Floats]] = []  # which cells break it, and by how much
         if rules.dominance is not None:
             most, dominant_percent = rules.dominance
             largest_sum = self.largest[..., :most].sum(axis=-1)
@@ -428,13 +431,12 @@ class NoisyTable(Printed):
 
     def records(self) -> Records:
         """A row for each cell: categories, noisy count, its standard error."""
-        names = [dimension.name for dimension in self.table.dimensions]
         errors = self.standard_errors.reshape(-1).tolist()
         cell_rows = [
             [*self.table.labels(cell), value, errors[cell]]
             for cell, value in enumerate(self.values.reshape(-1).tolist())
         ]
-        return Records([*names, "count", "standard_error"], cell_rows)
+        return Records([*self.table.names, "count", "standard_error"], cell_rows)
 
     def released(self) -> str:
         """The table as CSV, all of which may be published."""
@@ -442,19 +444,17 @@ class NoisyTable(Printed):
 
     def numbers(self) -> dict[str, object]:
         """As one JSON object with stable names; it holds no true count."""
-        dimension_names = [dimension.name for dimension in self.table.dimensions]
         cell_forms = [
-            {"cell": dict(zip(dimension_names, labels, strict=True)), "count": count, "standard_error": error}
+            {"cell": dict(zip(self.table.names, labels, strict=True)), "count": count, "standard_error": error}
             for *labels, count, error in self.records().rows
         ]
-        return {"dimensions": dimension_names, "epsilon": self.epsilon, "cells": cell_forms}
+        return {"dimensions": self.table.names, "epsilon": self.epsilon, "cells": cell_forms}
 
     def parts(self) -> list[Content]:
         """The noisy table, and what it promises."""
-        dimensions_text = " × ".join(dimension.name for dimension in self.table.dimensions)
         cell_error, total_error = self.standard_errors.reshape(-1)[[0, -1]]
         table_facts = (
-            ("table", dimensions_text),
+            ("table", " × ".join(self.table.names)),
             ("ε", f"{self.epsilon:g}"),
             ("standard error", f"{cell_error:.3g} of a cell, {total_error:.3g} of the total"),
         )
