@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from naysay import _checks
-from naysay._values import Floats
+from naysay._values import Flags, Floats
 from naysay.microdata.keys.codes import texts_of_values
 from naysay.microdata.protect.method import texts
 
 Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 ROW_ORDER = "the order of rows"
 """What a hint calls the place of a row, which is a column like others."""
@@ -398,12 +397,12 @@ class _Clue:
     key: Codes
     column: Codes
     weight: float
-    is_learned: NDArray[np.bool_]
+    is_learned: Flags
     joint_counts: Floats
     gain: float
 
     @classmethod
-    def of(cls, keys: Sequence[Codes], columns: Sequence[Codes], is_learned: NDArray[np.bool_]) -> _Clue | None:
+    def of(cls, keys: Sequence[Codes], columns: Sequence[Codes], is_learned: Flags) -> _Clue | None:
         """The groups and the weight that foretell left-out rows best; None where nothing is foretold."""
         best_clue, most_gain = None, _CLUE_EVIDENCE
         for key_codes in keys:
@@ -553,7 +552,7 @@ def _clues(
     keys: Sequence[Sequence[Codes]],
     shown_keys: Sequence[Sequence[Codes]],
     columns: Sequence[Sequence[Codes]],
-    is_learned: NDArray[np.bool_],
+    is_learned: Flags,
 ) -> tuple[list[_Clue], int]:
     """What tells of hidden keys, each with each, and two of one side together; and how many are of one with one."""
     single_clues = [[_Clue.of(key, column, is_learned) for key in keys] for column in columns]

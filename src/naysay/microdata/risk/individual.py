@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array, Floats
+from naysay._values import Array, Flags, Floats
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.keys.matches import matches_of_tuples
@@ -175,8 +175,6 @@ FRACTION = 0.01
 _MOST_SETS = 200_000  # sets of keys that are counted
 _LONGEST = 5
 
-Truths = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
 class Suda:
@@ -331,13 +329,13 @@ def _scores_of_tuples(
     width = len(keys.columns)
     tuple_scores, key_scores = np.zeros(len(unique_tuples)), np.zeros((len(unique_tuples), width))
     sets_by_size = np.zeros(most + 1, np.int64)
-    smaller_unique: dict[tuple[int, ...], Truths] = {}
+    smaller_unique: dict[tuple[int, ...], Flags] = {}
     done_count, set_count = 0, sum(math.comb(width, set_size) for set_size in range(1, most + 1))
     for set_size in range(1, most + 1):
         set_score = float(math.prod(width - key_count for key_count in range(set_size, most)))
         unique_now = {}
         for key_places in combinations(range(width), set_size):
-            is_unique: Truths = (_sizes_on_keys(keys, key_places, measure) == 1)[unique_tuples]
+            is_unique: Flags = (_sizes_on_keys(keys, key_places, measure) == 1)[unique_tuples]
             if measure == "anonymity":  # a gap is a value that no set holds
                 for place in key_places:
                     is_unique &= keys.tuples.columns[place][unique_tuples] > 0

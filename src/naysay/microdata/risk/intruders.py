@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._values import Flags
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import Form, Plain, Table, check_choice, check_names, is_collection, texts_of_values
 from naysay.microdata.keys.matches import consistent, matches_of_tuples
@@ -31,7 +32,6 @@ from naysay.show import Content, Result, Sentence
 from naysay.show.result import rounded_up
 
 Counts = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 Value = TypeVar("Value")
 
 
@@ -50,7 +50,7 @@ class InformedIntruder:
     """
 
     success: NDArray[np.float64]
-    at_risk: Truths
+    at_risk: Flags
     below: int
 
     def __post_init__(self) -> None:

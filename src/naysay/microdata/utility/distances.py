@@ -11,12 +11,12 @@ from itertools import combinations, pairwise
 import numpy as np
 import polars as pl
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay._values import Array, Floats
 from naysay.errors import DataError
-from naysay.microdata.attack.register import frame_of, joined, recoding, texts
+from naysay.microdata.attack.register import Places, frame_of, joined, recoding, texts
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import positive
 from naysay.show import Content, Facts, Sentence, Table
@@ -461,8 +461,6 @@ def changes(pair: Pair) -> Changes:
         loss_of_eigenvalues,
     )
 
-
-Places = NDArray[np.int64]
 
 _FEW = 20  # distinct numbers up to which each is a category of its own
 _BINS = 10  # of about equally many people, for numbers with more distinct values

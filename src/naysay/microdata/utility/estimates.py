@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy
-from numpy.typing import NDArray
 
 from naysay import _checks, designs, regression
 from naysay._values import Array, Floats
@@ -18,7 +17,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError, NaysayError
 from naysay.microdata.attack.register import texts
 from naysay.microdata.keys.codes import check_choice, check_names
-from naysay.microdata.utility.distances import Pair, Variable, cells_as_labels
+from naysay.microdata.utility.distances import Pair, Places, Variable, cells_as_labels
 from naysay.regression.reading import Formula, parse, table_of
 from naysay.show import Column, Content, Facts, Note, Sentence, Table
 from naysay.show.result import DASH, grid
@@ -417,8 +416,6 @@ class Estimated:
         derived = {"difference": self.difference, "overlap": self.overlap, "verdict": self.verdict}
         return {**vars(self), **derived}
 
-
-Places = NDArray[np.int64]
 
 MODELS = ("pairs", "tree")
 """What a propensity model sees: pairs of variables, or whatever a tree finds. Main effects alone see margins only."""
