@@ -112,9 +112,6 @@ class Protecting:
                 table=options.table,
             )
 
-    def _missing(self) -> tuple[str, ...]:
-        return inputs.missing_texts(self.options.na)
-
     def _sets_and_keys(self) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
         """The sets of keys that an intruder may know, and all keys in them."""
         key_sets = inputs.key_sets(self.options.keys or ())
@@ -127,7 +124,7 @@ class Protecting:
     def levels(self, path: Path) -> dict[str, Hierarchy]:
         """Levels of each key, written to a workbook or folder for a person to edit."""
         _, keys = self._sets_and_keys()
-        hierarchies = write_hierarchies(path, self._original(self._missing()).frame, keys)
+        hierarchies = write_hierarchies(path, self._original(inputs.missing_texts(self.options.na)).frame, keys)
         self.notes.append(f"{path}: the levels of each key; change them, and give them with --hierarchies")
         return hierarchies
 
@@ -135,9 +132,7 @@ class Protecting:
         """The plan, run; written where --out says, and otherwise nowhere."""
         options = self.options
         plan = None if options.plan is None else Plan.read(options.plan)
-        missing = self._missing()
-        if plan is not None:
-            missing = missing or tuple(plan.missing)
+        missing = inputs.missing_texts(options.na) or (() if plan is None else tuple(plan.missing))
         if _too_large(options.file, options.table):
             return self._in_pieces(plan, missing)
         original = self._original(missing)

@@ -436,14 +436,10 @@ class Answers:
             if risk_row.records is not None:
                 columns[f"k: {risk_row.label}"] = _series(risk_row.records.anonymity)
                 columns[f"m: {risk_row.label}"] = _series(risk_row.records.matches)
-                values_by_measure = {
-                    name: respondent_values
-                    for measure in risk_row.measures
-                    for name, respondent_values in measure.of_each().items()
-                }
                 columns |= {
                     f"{name}: {risk_row.label}": pl.Series(respondent_values, nan_to_null=True)
-                    for name, respondent_values in values_by_measure.items()
+                    for measure in risk_row.measures
+                    for name, respondent_values in measure.of_each().items()
                 }
         if self.stand_out is not None:
             columns["keys to stand out"] = self.stand_out.size

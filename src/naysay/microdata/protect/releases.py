@@ -33,8 +33,6 @@ from naysay.show import Content, Facts, Note, Sentence, page
 from naysay.show.page import Section
 from naysay.show.result import DASH, Printed, grid, percent
 
-__all__ = ["Release", "Standing", "check_out", "closed", "codebook", "log_of", "log_text", "planned", "release"]
-
 _LEAST_SEED = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
 
 

@@ -211,11 +211,8 @@ def standing_on(written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: 
     DataError
         Written cells, or releases that are out, with which the target of the plan is not reached.
     """
-    plan = written_file.plan
-    original = written_file.original
-    written_frame = written_file.frame
-    beside = written_file.beside
-    original_rows = written_file.original_rows
+    plan, original, written_frame = written_file.plan, written_file.original, written_file.frame
+    beside, original_rows = written_file.beside, written_file.original_rows
     guarantee_before = plan.guarantee(original.frame, keys)
     released_keys = [key_name for key_name in keys if key_name in written_frame.columns]
     if not released_keys:
@@ -251,7 +248,7 @@ def standing_on(written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: 
         earlier_columns[f"in {earlier_name}"] = (
             earlier_release.select(pl.any_horizontal(pl.all().is_not_null())).to_series().gather(original_rows)
         )
-    released_sizes = _class_sizes({**released_texts, **claim_columns, **earlier_columns})
+    released_classes = _classes({**released_texts, **claim_columns, **earlier_columns}, rows=len(original_rows))
     joint_pair = (
         _fewest(_class_sizes({**released_texts, **earlier_columns}), least_matches) if earlier_columns else None
     )
@@ -275,9 +272,6 @@ def standing_on(written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: 
         {key_name: key_texts.gather(original_rows) for key_name, key_texts in true_texts.items()},
         rows=len(original_rows),
     )
-    most_shares = [
-        float((1 / class_sizes).sum()) / row_count for class_sizes in (_class_sizes(true_texts), released_sizes)
-    ]
     drawn_columns = {column_name for step in plan.steps if isinstance(step, Random) for column_name in step.variables}
     shown_texts = {**released_texts, **earlier_columns}
     repeated_texts = {name: shown_texts[name] for name in shown_texts if name not in drawn_columns}
@@ -290,7 +284,7 @@ def standing_on(written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: 
         read_back,
         joint_pair,
         intruder_before=intruder_before,
-        most_before=most_shares[0],
+        most_before=float((1 / _class_sizes(true_texts)).sum()) / row_count,
         bound_after=bound_share,
     )
     if plan.moved:
@@ -302,14 +296,13 @@ def standing_on(written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: 
         for key_name in keys
         if not original.frame.schema[key_name].is_nested()
     ]
-    released_classes = _classes({**released_texts, **claim_columns, **earlier_columns}, rows=len(original_rows))
     weighing_share = (
         weighing(true_columns, _other_columns(written_file, keys, original_rows), released_classes) / row_count
     )
     return replace(
         standing,
         intruder_after=replace(intruder_after, at_risk=intruder_before.at_risk, below=least_matches),
-        most_after=min(most_shares[1], bound_share),
+        most_after=min(float((1 / np.bincount(released_classes)[released_classes]).sum()) / row_count, bound_share),
         weighing_after=min(weighing_share, bound_share),
     )
 

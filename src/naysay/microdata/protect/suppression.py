@@ -164,8 +164,8 @@ def _open_up(
 def _lost(units: Units, keep: Ints, costs: Sequence[float]) -> float:
     """What the emptied cells cost."""
     gone = units.known & ~keep
-    lost = (units.count[gone >> place & 1 > 0].sum() for place in range(len(costs)))
-    return float(sum(cost * cells for cost, cells in zip(costs, lost, strict=True) if cells))
+    lost_cells = (units.count[gone >> place & 1 > 0].sum() for place in range(len(costs)))
+    return float(sum(cost * cells for cost, cells in zip(costs, lost_cells, strict=True) if cells))
 
 
 def _join(units: Units, costs: Sequence[float], keep: Ints, bad: NDArray[np.bool_]) -> None:
@@ -506,7 +506,7 @@ class Suppress(Method):
         keys = tuple(self.keys)
         if isinstance(self.sets, int):
             return list(combinations(keys, self.sets))
-        return [tuple(key_set) for key_set in self.sets] or [keys]
+        return list(map(tuple, self.sets)) or [keys]
 
     def done(self, frame: pl.DataFrame) -> Done:
         keys = Keys(keyed(frame, [*self.keys, *self.strata]), [*self.keys, *self.strata])
@@ -655,8 +655,7 @@ def _check_deleted(
     staying_keys = [name for name, cost in zip((*method.keys, *method.strata), costs, strict=True) if np.isinf(cost)]
     if not to_delete.any() or not staying_keys:
         return
-    mask = sum(1 << place for place, cost in enumerate(costs) if np.isinf(cost))
-    alike_counts = totals(units.shown_numbers(mask, np.arange(len(units))), units.count)
+    alike_counts = totals(units.shown_numbers(_floor(costs), np.arange(len(units))), units.count)
     deleted_count = int(units.count[to_delete].sum())
     nearest_count = int(alike_counts[to_delete].min())
     if nearest_count >= goal.least and not goal.conditions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from naysay import _checks
-from naysay._values import Array, Floats
+from naysay._values import Array, Flags, Floats
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import Tuples
 from naysay.microdata.keys.codes import check_names
@@ -110,8 +111,6 @@ def prices(keys: tuple[str, ...], importance: Mapping[str, object]) -> list[floa
     return [cost_of_key[key] for key in keys]
 
 
-Bools = NDArray[np.bool_]
-
 CONDITIONS = {
     "l(COLUMN) >= 2": "so many distinct values",
     "entropy_l(COLUMN) >= 2": "as uncertain as so many equally common values",
@@ -198,7 +197,7 @@ class Condition:
         detail = f", {self.value}" if self.value is not None else "" if self.factor is None else f", {self.factor:g}"
         return f"{self.measure}({self.column}{detail}) {sign} {self.bound:g}"
 
-    def holds(self, class_counts: Floats, file_counts: Floats) -> Bools:
+    def holds(self, class_counts: Floats, file_counts: Floats) -> Flags:
         """Whether classes meet it: (classes, values) people with each value, in their order, and (values,) of all.
 
         A class of which no value is known tells none, and meets it.
@@ -268,9 +267,7 @@ class Secret:
             )
         return cls(conditions, people_tables)
 
-    def failing(
-        self, member_numbers: NDArray[np.int64], group: NDArray[np.int64], everybody: NDArray[np.bool_]
-    ) -> Bools:
+    def failing(self, member_numbers: NDArray[np.int64], group: NDArray[np.int64], everybody: Flags) -> Flags:
         """Which of some members are in a class, given by a number for each of them, that fails a condition."""
         _, class_places = np.unique(group, return_inverse=True)
         is_failing = np.zeros(int(class_places.max(initial=-1)) + 1, bool)
@@ -445,19 +442,25 @@ class Units:
         owner = keys.owner if keys.remote is None else tuple_numbers
         return cls(keys, tuple_numbers, tuple_numbers, keys.tuples.count, owner, owner)
 
-    def __post_init__(self) -> None:
-        tuples = self.keys.tuples
-        object.__setattr__(self, "cells", _Cells.of(tuples))
-        object.__setattr__(self, "single", len(self.member) == len(self.start) == len(tuples))
-        known_bits = np.zeros(len(tuples), np.int64)
-        for place, column in enumerate(tuples.columns):
-            known_bits |= (column > 0).astype(np.int64) << place
-        unit_bits = known_bits if self.single else np.bitwise_or.reduceat(known_bits[self.member], self.start)
-        object.__setattr__(self, "known", _checks.read_only(unit_bits))
+    @cached_property
+    def cells(self) -> _Cells:
+        """What each tuple shows."""
+        return _Cells.of(self.keys.tuples)
 
-    cells: _Cells = None  # type: ignore[assignment]
-    single: bool = True
-    known: Ints = None  # type: ignore[assignment]
+    @cached_property
+    def single(self) -> bool:
+        """Whether each unit is one tuple."""
+        return len(self.member) == len(self.start) == len(self.keys.tuples)
+
+    @cached_property
+    def known(self) -> Ints:
+        """The keys that each unit knows, as bits."""
+        known_bits = np.zeros(len(self.keys.tuples), np.int64)
+        for place, column in enumerate(self.keys.tuples.columns):
+            known_bits |= (column > 0).astype(np.int64) << place
+        return _checks.read_only(
+            known_bits if self.single else np.bitwise_or.reduceat(known_bits[self.member], self.start)
+        )
 
     def __len__(self) -> int:
         return len(self.start)
@@ -467,7 +470,7 @@ class Units:
         """How many people, or households, there are."""
         return int(self.count.sum())
 
-    def part(self, places: Sequence[int], keep: Ints, is_present: NDArray[np.bool_]) -> Units:
+    def part(self, places: Sequence[int], keep: Ints, is_present: Flags) -> Units:
         """Some of the keys, of which each unit shows what it keeps; units that are not there count for nothing."""
         if is_present.all() and len(places) == len(self.keys.variables) and not (self.known & ~keep).any():
             return self
