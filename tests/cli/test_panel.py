@@ -58,6 +58,13 @@ def test_texts_that_mean_missing(naysay, two):
     assert Path("out.csv").read_text() == "id,age,job\na,41,clerk\nb,30,\n"
 
 
+def test_a_decimal_number_that_means_missing_is_named_without_its_zeros(naysay):
+    table = pl.DataFrame({"id": ["a", "b"], "month": ["2009-02"] * 2, "age": [40, 30], "income": [-9.0, 2.5]})
+    table.write_parquet("one.parquet")
+    assert naysay("panel", "merge", "one.parquet", *ASKED, "--out", "out.csv", "--na", "-9").code == 0
+    assert Path("out.csv").read_text() == "id,age,income\na,40,\nb,30,2.5\n"
+
+
 def test_months_of_files_that_do_not_hold_them(naysay, write):
     write("one.csv", "respondent,job", "1,clerk")
     write("two.csv", "respondent,job", "1,baker")

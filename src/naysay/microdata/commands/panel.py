@@ -174,17 +174,8 @@ def _read_table(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -
     with files.readable(path):
         frame = files.scan(path, separator=options.separator, encoding=options.encoding)
         files.check_columns(frame, [options.respondent])
-        table = frame.collect()
-    plain_columns = [
-        column_name
-        for column_name, kind in table.schema.items()
-        if not kind.is_nested() and column_name != options.respondent
-    ]
-    return table.with_columns(
-        pl.when(~pl.col(column_name).cast(pl.String).is_in(list(absent))).then(pl.col(column_name))
-        for column_name in plain_columns
-        if absent
-    )
+        column_names = [name for name in frame.collect_schema().names() if name != options.respondent]
+        return files.as_gaps(frame, column_names, absent).collect()
 
 
 def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:
