@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import shlex
@@ -346,8 +345,7 @@ def _write_codebook(out: Path, masked_columns: Sequence[Masked], earlier_designs
         values = tuple(files.Value(code, name, name) for code, name in enumerate(category_names, 1))
         holds: Any = "sets" if any(space.sets for space in spaces) else "values"
         entries.append(files.explained(files.Entry(column, column, column, holds, values, asked=randomization)))
-    digest = hashlib.sha256(out.read_bytes()).hexdigest()
-    book = files.Codebook(out.stem, f"Release {out.stem}", digest, "en", tuple(entries))
+    book = files.Codebook(out.stem, f"Release {out.stem}", files.hash_of(out), "en", tuple(entries))
     with whole(files.place_of(out)) as book_file:
         book_file.write(json.dumps(book.form(), ensure_ascii=False, indent=1).encode())
 

@@ -7,7 +7,6 @@ and as a page that people read; then the files.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import shlex
 import tempfile
@@ -531,8 +530,7 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
         if first_piece is None:
             raise DataError(f"nobody has answered {survey!r} yet; export when answers have come")
         files.write_pieces(chain([first_piece], table_pieces), data_path, separator=separator, book=columns.book)
-    with data_path.open("rb") as data_file:
-        data_digest = hashlib.file_digest(data_file, "sha256").hexdigest()
+    data_digest = files.hash_of(data_path)
     caution_text = f"{tallies.BY_INVITATION[:1].upper()}{tallies.BY_INVITATION[1:]}."
     if published.key is None:  # how many may have answered more than once, and what that would move
         points_text = tallies.moved_points_text(published.questionnaire)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import hashlib
 import importlib
 import io
 import json
@@ -73,6 +74,12 @@ def library(path: Path) -> Any:
             f"{str(path)!r} is a file of {PROGRAMS[file_kind]}, and {error.name}, which reads and writes it, is not "
             f'installed; get it with: pip install "naysay[{extra_name}]"'
         ) from None
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def no_rows(path: Path) -> DataError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+from naysay import files
 from naysay._values import JsonNode
 from naysay.errors import DataError
 from naysay.microdata import (
@@ -364,9 +364,7 @@ class Provenance:
     @classmethod
     def of(cls, path: Path, rows: int, *, by: str = "", made_at: datetime.datetime | None = None) -> Provenance:
         """Of a file as it is now."""
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(path.name, rows, made_at or datetime.datetime.now().astimezone(), by, digest)
+        return cls(path.name, rows, made_at or datetime.datetime.now().astimezone(), by, files.hash_of(path))
 
     def parts(self) -> list[Content]:
         """As names and what they hold."""

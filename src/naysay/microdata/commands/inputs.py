@@ -7,7 +7,6 @@ Cells that may mean missing although nobody says so, such as -9, 99 or 'refused'
 from __future__ import annotations
 
 import csv
-import hashlib
 import importlib
 import json
 import logging
@@ -250,7 +249,7 @@ class Reading:
             column names people; or one that says that this column was numbered anew.
         """
         log_path, swapped_log_path = (Path(f"{file}.log.toml") for file in (path, original))
-        if swapped_log_path.is_file() and _original_hash(swapped_log_path) == _file_hash(path):
+        if swapped_log_path.is_file() and _original_hash(swapped_log_path) == files.hash_of(path):
             raise DataError(
                 f"the two files are swapped: by its log {original.name!r} is a release of {path.name!r}; name "
                 f"{original.name!r} as the release, and {path.name!r} as the {role}"
@@ -278,7 +277,7 @@ class Reading:
                 )
             return original_rows
         log_fields = tomllib.loads(log_path.read_text(encoding="utf-8")).get("log", {})
-        if _original_hash(log_path) not in (None, _file_hash(original)):
+        if _original_hash(log_path) not in (None, files.hash_of(original)):
             raise DataError(
                 f"{log_path.name!r} is the log of a release of another file than {original.name!r}, so nothing "
                 "says which rows belong together; name the column that does (--id)"
@@ -307,10 +306,6 @@ def _original_hash(log_path: Path) -> str | None:
     log_fields: dict[str, Any] = tomllib.loads(log_path.read_text(encoding="utf-8")).get("log", {})
     original_hash: str | None = log_fields.get("source", {}).get("sha256")
     return original_hash
-
-
-def _file_hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ Beside it stand a log that repeats it and, where something was drawn, a codebook
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import math
 import tempfile
@@ -271,10 +270,10 @@ def release(
         deleted_rows = None if original_rows is None else sorted(set(range(original.frame.height)) - set(original_rows))
         temporary_log.write_text(log_text(measured_release, deleted_rows), encoding="utf-8")
         if log.designs:
-            release_codebook = codebook(out.stem, "", log.designs, original, coded=files.kind(out) in ("spss", "stata"))
+            release_codebook = codebook(out.stem, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
             # measured by the categories' own labels; a reader's labels say that chance had a part
             write(meanings=release_codebook)
-            release_codebook = replace(release_codebook, hash=hashlib.sha256(temporary_out.read_bytes()).hexdigest())
+            release_codebook = replace(release_codebook, hash=files.hash_of(temporary_out))
             temporary_codebook.write_text(
                 json.dumps(release_codebook.form(), ensure_ascii=False, indent=1), encoding="utf-8"
             )
@@ -472,11 +471,9 @@ def _measure_release(
 
 def source_of(path: Path, table: str | None, *, rows: int, released_rows: int) -> JsonObject:
     """Where a release comes from."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         "original": path.name,
-        "sha256": digest,
+        "sha256": files.hash_of(path),
         "rows": rows,
         "rows released": released_rows,
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -519,15 +516,13 @@ def _void(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def codebook(
-    title: str, digest: str, designs: Mapping[str, Answerable], original: Original, *, coded: bool
-) -> Codebook:
+def codebook(title: str, designs: Mapping[str, Answerable], original: Original, *, coded: bool) -> Codebook:
     """The codebook of a release: an entry for each column that was drawn, with its design.
 
     Parameters
     ----------
-    title, digest : str
-        What the release is called, and its hash.
+    title : str
+        What the release is called.
     designs : mapping of column to design
     original : Original
         The file that the release was made of, whose labels it keeps.
@@ -549,7 +544,7 @@ def codebook(
         entries.append(
             explained(Entry(column_name, column_name, column_label, "values", entry_values, asked=Asked(column_design)))
         )
-    return Codebook(title, f"Release {title}", digest, "en", tuple(entries), coded=coded)
+    return Codebook(title, f"Release {title}", "", "en", tuple(entries), coded=coded)
 
 
 def _code(code: str | float, place: int) -> int:
