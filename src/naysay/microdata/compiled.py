@@ -138,12 +138,6 @@ def _sum(bitmap, amount, planes, single):  # type: ignore[no-untyped-def]
     return total_amount
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _start(key, mask):  # type: ignore[no-untyped-def]
-    mixed = (key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    return (mixed ^ (mixed >> np.uint64(29))) & mask
-
-
 @njit(cache=True, nogil=True)
 def totals(keys: Array, amount: Array) -> Array:
     """For each key the sum of the amounts of all that equal it, (n,)."""
@@ -155,7 +149,8 @@ def totals(keys: Array, amount: Array) -> Array:
     slot_sums = np.full(1 << slot_bits, -1, np.int64)  # -1: the slot is free
     row_slots = np.empty(len(keys), np.int64)
     for row in range(len(keys)):
-        slot_place = _start(keys[row], slot_mask)
+        mixed_bits = (keys[row] ^ (keys[row] >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        slot_place = (mixed_bits ^ (mixed_bits >> np.uint64(29))) & slot_mask
         while slot_sums[slot_place] != -1 and slot_keys[slot_place] != keys[row]:
             slot_place = (slot_place + np.uint64(1)) & slot_mask
         if slot_sums[slot_place] == -1:
