@@ -21,6 +21,7 @@ from naysay.console.options import numbers, with_labels
 from naysay.console.output import takes
 from naysay.errors import AnswerError, DataError
 from naysay.files.frames import whole
+from naysay.files.text import hash_of
 from naysay.responses import JOINER, Responses
 from naysay.show.result import rounded_up
 
@@ -345,7 +346,7 @@ def _write_codebook(out: Path, masked_columns: Sequence[Masked], earlier_designs
         values = tuple(files.Value(code, name, name) for code, name in enumerate(category_names, 1))
         holds: Any = "sets" if any(space.sets for space in spaces) else "values"
         entries.append(files.explained(files.Entry(column, column, column, holds, values, asked=randomization)))
-    book = files.Codebook(out.stem, f"Release {out.stem}", files.hash_of(out), "en", tuple(entries))
+    book = files.Codebook(out.stem, f"Release {out.stem}", hash_of(out), "en", tuple(entries))
     with whole(files.place_of(out)) as book_file:
         book_file.write(json.dumps(book.form(), ensure_ascii=False, indent=1).encode())
 

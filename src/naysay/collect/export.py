@@ -45,7 +45,7 @@ from naysay.files import Asked, Codebook, Entry, Value, explained
 from naysay.files.codebook import place_of
 from naysay.files.frames import whole
 from naysay.files.statistical import portable
-from naysay.files.text import PROGRAMS, library
+from naysay.files.text import PROGRAMS, hash_of, library
 
 __all__ = ["Columns", "Exported", "betrays", "export", "places"]
 
@@ -530,7 +530,7 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
         if first_piece is None:
             raise DataError(f"nobody has answered {survey!r} yet; export when answers have come")
         files.write_pieces(chain([first_piece], table_pieces), data_path, separator=separator, book=columns.book)
-    data_digest = files.hash_of(data_path)
+    data_digest = hash_of(data_path)
     caution_text = f"{tallies.BY_INVITATION[:1].upper()}{tallies.BY_INVITATION[1:]}."
     if published.key is None:  # how many may have answered more than once, and what that would move
         points_text = tallies.moved_points_text(published.questionnaire)

@@ -15,12 +15,10 @@ from naysay.files.frames import variable_labels as variable_labels
 from naysay.files.frames import write as write
 from naysay.files.frames import write_pieces as write_pieces
 from naysay.files.text import as_booleans as as_booleans
-from naysay.files.text import as_gaps as as_gaps
 from naysay.files.text import as_measured as as_measured
 from naysay.files.text import as_numbers as as_numbers
 from naysay.files.text import as_text as as_text
 from naysay.files.text import check_columns as check_columns
-from naysay.files.text import hash_of as hash_of
 from naysay.files.text import kind as kind
 from naysay.files.text import readable as readable
 from naysay.files.text import together as together

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from naysay import files
 from naysay._values import JsonNode
 from naysay.errors import DataError
+from naysay.files.text import hash_of
 from naysay.microdata import (
     SCENARIOS,
     Combination,
@@ -364,7 +364,7 @@ class Provenance:
     @classmethod
     def of(cls, path: Path, rows: int, *, by: str = "", made_at: datetime.datetime | None = None) -> Provenance:
         """Of a file as it is now."""
-        return cls(path.name, rows, made_at or datetime.datetime.now().astimezone(), by, files.hash_of(path))
+        return cls(path.name, rows, made_at or datetime.datetime.now().astimezone(), by, hash_of(path))
 
     def parts(self) -> list[Content]:
         """As names and what they hold."""

@@ -29,6 +29,7 @@ from naysay import _checks, files
 from naysay.console import output
 from naysay.console.options import record_text
 from naysay.errors import DataError
+from naysay.files.text import as_gaps, hash_of
 from naysay.microdata.commands.options import RiskOptions
 from naysay.microdata.keys.codes import texts_of_values
 from naysay.microdata.keys.variables import Keys
@@ -232,7 +233,7 @@ class Reading:
         with files.readable(path):
             frame = files.scan(path, separator=self.separator, encoding=self.encoding, codes=self.codes)
             plain_columns = [name for name, kind in frame.collect_schema().items() if not kind.is_nested()]
-            return files.as_measured(files.as_gaps(frame, plain_columns, self.na), plain_columns).collect()
+            return files.as_measured(as_gaps(frame, plain_columns, self.na), plain_columns).collect()
 
     def released(
         self, path: Path, original: Path, rows: int, *, role: str, identity: str | None, synthetic: bool
@@ -249,7 +250,7 @@ class Reading:
             column names people; or one that says that this column was numbered anew.
         """
         log_path, swapped_log_path = (Path(f"{file}.log.toml") for file in (path, original))
-        if swapped_log_path.is_file() and _original_hash(swapped_log_path) == files.hash_of(path):
+        if swapped_log_path.is_file() and _original_hash(swapped_log_path) == hash_of(path):
             raise DataError(
                 f"the two files are swapped: by its log {original.name!r} is a release of {path.name!r}; name "
                 f"{original.name!r} as the release, and {path.name!r} as the {role}"
@@ -277,7 +278,7 @@ class Reading:
                 )
             return original_rows
         log_fields = tomllib.loads(log_path.read_text(encoding="utf-8")).get("log", {})
-        if _original_hash(log_path) not in (None, files.hash_of(original)):
+        if _original_hash(log_path) not in (None, hash_of(original)):
             raise DataError(
                 f"{log_path.name!r} is the log of a release of another file than {original.name!r}, so nothing "
                 "says which rows belong together; name the column that does (--id)"
@@ -348,7 +349,7 @@ class Source:
         if weight_column is not None:
             frame = _weights_as_numbers(frame, weight_column)
         key_columns = [column_name for column_name in self.columns if column_name != weight_column]
-        frame = files.as_gaps(frame, key_columns, self.na)
+        frame = as_gaps(frame, key_columns, self.na)
         schema = frame.collect_schema()
         text_keys = [column_name for column_name in self.plain if schema[column_name] == pl.String]
         object_keys = [column_name for column_name in self.plain if isinstance(schema[column_name], pl.Struct)]

@@ -16,6 +16,7 @@ from naysay.console import output
 from naysay.console.options import Encoding, Force, Separator, column
 from naysay.console.output import takes
 from naysay.errors import DataError
+from naysay.files.text import as_gaps
 from naysay.microdata import panel
 from naysay.microdata.commands import inputs
 from naysay.microdata.commands.options import Place, Text
@@ -175,7 +176,7 @@ def _read_table(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -
         frame = files.scan(path, separator=options.separator, encoding=options.encoding)
         files.check_columns(frame, [options.respondent])
         column_names = [name for name in frame.collect_schema().names() if name != options.respondent]
-        return files.as_gaps(frame, column_names, absent).collect()
+        return as_gaps(frame, column_names, absent).collect()
 
 
 def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:

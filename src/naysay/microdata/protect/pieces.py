@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks, files
 from naysay.errors import DataError
-from naysay.files.text import text_of
+from naysay.files.text import as_gaps, text_of
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.clues import ROW_ORDER, grouping, naming, numbers_of_people
@@ -85,7 +85,7 @@ def release_in_pieces(
     changed_columns = {column_name for step in plan.steps for column_name in step.variables} | set(plan.keys)
     logged_steps: list[Step] = []
     coded_table, released_table = (
-        files.as_gaps(raw_table, gap_columns, plan.missing)
+        as_gaps(raw_table, gap_columns, plan.missing)
         for gap_columns in ({*changed_columns, *stratum_names}, changed_columns)
     )
     row_masks: _Masks | None = None
@@ -315,7 +315,7 @@ def _renumber_pieces(pieces: Iterator[pl.DataFrame], names: Sequence[str]) -> It
 
 def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written_table: pl.LazyFrame) -> Standing:
     """The fewest matches before, and in the file as it is written."""
-    guarantee_before = _guarantee(files.as_gaps(raw, keys, plan.missing), keys, plan)
+    guarantee_before = _guarantee(as_gaps(raw, keys, plan.missing), keys, plan)
     released_keys = [name for name in keys if name in written_table.collect_schema()]
     if not released_keys:
         return Standing(keys, guarantee_before, None)

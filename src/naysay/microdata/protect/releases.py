@@ -22,6 +22,7 @@ from naysay._values import JsonNode, JsonObject
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Original, Value, explained
+from naysay.files.text import hash_of
 from naysay.microdata.protect.clues import Hint, Hints, grouping, hints, naming, numbers_of_people
 from naysay.microdata.protect.drawn import Synthesize
 from naysay.microdata.protect.method import Log, Random
@@ -273,7 +274,7 @@ def release(
             release_codebook = codebook(out.stem, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
             # measured by the categories' own labels; a reader's labels say that chance had a part
             write(meanings=release_codebook)
-            release_codebook = replace(release_codebook, hash=files.hash_of(temporary_out))
+            release_codebook = replace(release_codebook, hash=hash_of(temporary_out))
             temporary_codebook.write_text(
                 json.dumps(release_codebook.form(), ensure_ascii=False, indent=1), encoding="utf-8"
             )
@@ -473,7 +474,7 @@ def source_of(path: Path, table: str | None, *, rows: int, released_rows: int) -
     """Where a release comes from."""
     return {
         "original": path.name,
-        "sha256": files.hash_of(path),
+        "sha256": hash_of(path),
         "rows": rows,
         "rows released": released_rows,
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
