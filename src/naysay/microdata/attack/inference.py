@@ -160,7 +160,7 @@ def infer(
         if table_title == "the original":
             true_secrets = texts(people_with_secret[secret])
             baseline = float((true_secrets == true_secrets.mode().sort()[0]).mean() or 0.0)
-    return Inference(secret, tuple(keys), *right_shares, baseline)
+    return Inference(secret, tuple(keys), right_shares[0], right_shares[1], baseline)
 
 
 def _guess_chances(

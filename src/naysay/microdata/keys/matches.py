@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array, Flags, Integers
+from naysay._values import Array, Flags
 from naysay.errors import DataError
 from naysay.microdata.keys import counting
 from naysay.microdata.keys.cells import CellSet, Tuples, by_size, grouped
@@ -157,7 +157,7 @@ def matches_of_tuples(
     return all_matches
 
 
-def consistent(keys: Keys, tuples: Integers, others: Integers) -> Flags:
+def consistent(keys: Keys, tuples: Array, others: Array) -> Flags:
     """Whether each of some tuples may be of the same person as another one: on no key are both known and differ."""
     may_match = np.ones(len(tuples), np.bool_)
     for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):

@@ -15,9 +15,9 @@ from naysay import _checks, designs, regression
 from naysay._values import Array, Floats
 from naysay.design import Answerable
 from naysay.errors import DataError, NaysayError
-from naysay.microdata.attack.register import texts
+from naysay.microdata.attack.register import Places, texts
 from naysay.microdata.keys.codes import check_choice, check_names
-from naysay.microdata.utility.distances import Pair, Places, Variable, cells_as_labels
+from naysay.microdata.utility.distances import Pair, Variable, cells_as_labels
 from naysay.regression.reading import Formula, parse, table_of
 from naysay.show import Column, Content, Facts, Note, Sentence, Table
 from naysay.show.result import DASH, grid
