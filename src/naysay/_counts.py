@@ -219,10 +219,8 @@ class Part:
         place_of_code[code_places[: len(self.codes)]] = np.arange(len(self.codes))
         return np.asarray(place_of_code[code_places[len(self.codes) :]])
 
-    def plus(self, other: Part | Sums) -> Part:
+    def plus(self, other: Part) -> Part:
         """Both parts' answers together."""
-        if isinstance(other, Sums):
-            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         joint_arrays = ([getattr(part, array_name) for part in (self, other)] for array_name in ARRAYS)
         joint_codes, joint_count, joint_weight, weight_squared = map(np.concatenate, joint_arrays)
         merged_part = Part.of(
@@ -231,10 +229,8 @@ class Part:
         missing_totals = self.missing + other.missing, self.missing_weight + other.missing_weight
         return replace(merged_part, missing=missing_totals[0], missing_weight=missing_totals[1])
 
-    def minus(self, other: Part | Sums) -> Part:
+    def minus(self, other: Part) -> Part:
         """The part without the answers of another, all of which it must hold."""
-        if isinstance(other, Sums):
-            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         remaining_arrays = {array_name: getattr(self, array_name).copy() for array_name in ARRAYS[1:]}
         code_places = self.places(other.codes)
         held_counts = np.where(code_places < 0, 0, self.count[code_places])
@@ -425,21 +421,19 @@ class Sums:
         """Σ w T and Σ w² T, (d,) each."""
         return self.said, self.squared
 
-    def plus(self, other: Part | Sums) -> Sums:
+    def plus(self, other: Sums) -> Sums:
         """Both parts' sums together."""
         return replace(self, **self._combined(other, operator.add))
 
-    def minus(self, other: Part | Sums) -> Sums:
+    def minus(self, other: Sums) -> Sums:
         """The part's sums without those of another; none may fall below zero."""
         remaining_sums = self._combined(other, operator.sub)
         if any(np.any(np.asarray(remaining_sum) < 0) for remaining_sum in remaining_sums.values()):
             raise DataError("the answers to be taken off are not all held: a sum would fall below zero")
         return replace(self, **remaining_sums)
 
-    def _combined(self, other: Part | Sums, operation: Callable[[Array, Array], Array]) -> dict[str, Any]:
+    def _combined(self, other: Sums, operation: Callable[[Array, Array], Array]) -> dict[str, Any]:
         """Each amount of the two parts, added or taken off."""
-        if not isinstance(other, Sums):
-            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         if self.design.categories != other.design.categories:
             raise DataError("sums of an open domain add only if their candidates are the same, in the same order")
         names = (*self.arrays, "missing", "missing_weight")
@@ -717,13 +711,15 @@ class Tally:
         return Tally(tuple(remaining_parts), weighted=self.weighted, question=question, wave=wave)
 
     def _place(self, part: Part | Sums) -> int | None:
-        """The place of the part of the same level; None where there is none. Raises where its design is another one."""
+        """The place of the part of the same level; None where there is none. Raises unless both are of one kind."""
         part_place = next((i for i, own_part in enumerate(self.parts) if str(own_part.level) == str(part.level)), None)
         if part_place is not None and self.parts[part_place].design != part.design:
             own_hash, other_hash = self.parts[part_place].design.hash[:12], part.design.hash[:12]
             raise DataError(
                 f"the two tallies are of different designs, {own_hash}… and {other_hash}…; estimate each by itself"
             )
+        if part_place is not None and self.parts[part_place].summed != part.summed:
+            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         return part_place
 
     def _shared_names(self, other: Tally) -> tuple[str | None, str | None]:

@@ -295,10 +295,7 @@ def check(path: Path | None) -> None:
     if path is None:
         return
     drawable()
-    if path.is_dir():
-        raise DataError(f"cannot write to {str(path)!r}: it is a folder")
-    if not path.parent.is_dir():
-        raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+    check_free(path, force=True)
     if path.is_file() and path.stat().st_size and not _is_page(path):
         raise DataError(f"--html would replace {str(path)!r}, which is no page; name another file, such as page.html")
 

@@ -44,7 +44,7 @@ from naysay.design.base import (
     rows_of_one,
     told_of,
 )
-from naysay.design.drawing import LIMIT, Source, as_fraction, flag, integer, rounded, source_of, system
+from naysay.design.drawing import LIMIT, Source, as_fraction, blocks, flag, integer, rounded, source_of, system
 from naysay.design.tallying import Offer
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Margins, Pair, Responses, columns_of
@@ -233,9 +233,6 @@ class Both(TwoDesigns):
         return _checks.read_only(np.vstack([first_statistic, second_statistic]))
 
 
-_BLOCK = 2**14  # responses drawn at a time
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Memorable(Design):
     """A design whose responses can be kept and sent with noise: each is one piece or several, redrawn apart."""
@@ -333,8 +330,7 @@ class Remembered(Design):
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
-        for start in range(0, len(truth), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in blocks(len(truth)):
             codes[rows] = self.again(self.first.draw(truth[rows], source), source)
         return codes
 
@@ -523,11 +519,7 @@ class Crossed(Crossing):
         for first_level, second_level in itertools.product(self.first.levels, self.second.levels):
             level_names = (*_names(self.first, first_level), *_names(self.second, second_level))
             pair_channel = Product.of(self.first.channel(first_level), self.second.channel(second_level))
-            channels_by_name[level_names if len(level_names) > 1 else level_names[0] if level_names else None] = (
-                first_level,
-                second_level,
-                pair_channel,
-            )
+            channels_by_name[_joined(level_names)] = (first_level, second_level, pair_channel)
         return channels_by_name
 
     @property
@@ -549,7 +541,7 @@ class Crossed(Crossing):
         names_by_question = [
             _names(
                 question_design,
-                question_design.level_named(question_names if len(question_names) > 1 else question_names[0]),
+                question_design.level_named(_joined(question_names)),
             )
             for question_design, question_names in (
                 (self.first, level_names[:first_count]),
@@ -557,8 +549,7 @@ class Crossed(Crossing):
             )
             if question_names and isinstance(question_design, Crossing)
         ]
-        all_names = tuple(itertools.chain(*names_by_question))
-        return all_names if len(all_names) > 1 else all_names[0]
+        return _joined(tuple(itertools.chain(*names_by_question)))
 
     def _positions(self, truth: object, source: Source = system) -> Truth:
         first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
@@ -611,8 +602,7 @@ class Crossed(Crossing):
             for level_by_row, question_design in levels_and_designs
         ]
         for row_number, (first_names, second_names) in enumerate(zip(*name_columns, strict=True)):
-            pair_names = (*first_names, *second_names)
-            names_by_row[row_number] = pair_names if len(pair_names) > 1 else pair_names[0] if pair_names else None
+            names_by_row[row_number] = _joined((*first_names, *second_names))
         return Responses(np.hstack([first_responses.codes, second_responses.codes]), self.space, names_by_row)
 
     def _split(self, responses: object) -> tuple[Responses, Responses]:
@@ -681,6 +671,11 @@ def _names(design: Answerable, level: Label) -> tuple[Label, ...]:
     if design.offer.names_needed == 0:
         return ()
     return level if isinstance(level, tuple) and design.offer.names_needed > 1 else (level,)
+
+
+def _joined(names: tuple[Any, ...]) -> Any:
+    """A tuple of several names; a single name by itself, and None where there is none."""
+    return names if len(names) > 1 else next(iter(names), None)
 
 
 def _level_rows(design: Answerable, responses: Responses) -> list[Any]:

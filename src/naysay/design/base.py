@@ -322,10 +322,7 @@ class Answerable(Tallied):
         >>> designs.warner(p=0.7).hash[:12], designs.warner(p="7/10").hash == designs.warner(p=0.7).hash
         ('308cbe39ef09', True)
         """
-        try:
-            text = json.dumps(unnamed(self.form()), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        except TypeError as error:
-            raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
+        text = _json_text(unnamed(self.form()), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @abstractmethod
@@ -371,10 +368,7 @@ class Answerable(Tallied):
         form = self.form()
         drawing_rules = {rule_name: RULES[rule_name] for rule_name in sorted({"integer", *_kinds(form)} & RULES.keys())}
         document = {"naysay": "design", "version": VERSION, "drawing": drawing_rules, "design": form}
-        try:
-            return json.dumps(document, ensure_ascii=False, indent=indent)
-        except TypeError as error:
-            raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
+        return _json_text(document, indent=indent)
 
     def _positions(self, truth: object, source: Source = system) -> Truth:
         """The place of each true category (n,); -1 where it is missing. Numbers are rounded by lots of the source."""
@@ -396,6 +390,13 @@ def _formed(value: object) -> Any:
     if isinstance(value, tuple):
         return [_formed(entry) for entry in value]
     return value.form() if hasattr(value, "form") else value
+
+
+def _json_text(content: JsonObject, **layout: Any) -> str:
+    try:
+        return json.dumps(content, ensure_ascii=False, **layout)
+    except TypeError as error:
+        raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
 
 
 def _kinds(node: object) -> set[str]:

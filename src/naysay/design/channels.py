@@ -21,12 +21,10 @@ from naysay import _checks
 from naysay._values import JsonObject, Label
 from naysay.design import protocol
 from naysay.design.algebra import Memorable
-from naysay.design.base import TABLED, Answerable, Design, Structure, Truth, of_node, told_of
-from naysay.design.drawing import LIMIT, Source, blended, flag, integer, labels_of
+from naysay.design.base import DESCRIPTIVE_FIELDS, TABLED, Answerable, Design, Structure, Truth, of_node, told_of
+from naysay.design.drawing import LIMIT, Source, blended, blocks, flag, integer, labels_of
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
-
-_BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 
 LEAST = 4
 """From so many categories on, a family whose columns are one pattern makes a `Pattern`: its JSON is then shorter than a
@@ -165,15 +163,15 @@ class Pattern(Memorable):
 def drawn_even(own_weight: int, other_weight: int, t: int, truth: Truth, source: Source) -> Codes:
     """The responses that a table with these two weights would draw from the same integers, without running sums."""
     response_codes = np.empty((len(truth), 1), dtype=np.int64)
-    for block_start in range(0, len(truth), _BLOCK):
-        x = truth[block_start : block_start + _BLOCK]
+    for rows in blocks(len(truth)):
+        x = truth[rows]
         draws = source.below(own_weight + (t - 1) * other_weight, len(x))
         weight_before = x * other_weight
         # Above the truth's own weight all places move up by own_weight - other_weight; within it, to its start.
         shifted_draws = (
             np.maximum(draws - (own_weight - other_weight), weight_before) if other_weight else weight_before
         )
-        response_codes[block_start : block_start + _BLOCK, 0] = (
+        response_codes[rows, 0] = (
             np.where(draws < weight_before, draws, shifted_draws) // other_weight if other_weight else x
         )
     return response_codes
@@ -337,12 +335,7 @@ def compact(table: Table, *, least: int = LEAST) -> Table | Pattern:
     own_and_other = even_weights(table.weights)
     if own_and_other is None or (t <= MANY and math.gcd(*own_and_other) != 1):
         return table
-    descriptive_fields = {
-        "name": table.name,
-        "notes": table.notes,
-        "protocol": table.protocol,
-        "alternatives": table.alternatives,
-    }
+    descriptive_fields = {field_name: getattr(table, field_name) for field_name in DESCRIPTIVE_FIELDS}
     return Pattern.of(table.categories, own=own_and_other[0], other=own_and_other[1], **descriptive_fields)
 
 
@@ -453,11 +446,6 @@ class _Discarded(Design):
         labels = tuple(categories)
         return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
 
-    @cached_property
-    def structure(self) -> Structure:
-        # Every set of the right size leaves out a category that can give it.
-        return Structure(self, all_possible=True)
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Subset(_Discarded):
@@ -567,6 +555,7 @@ class WeightedSubset(_Discarded):
 
     @cached_property
     def structure(self) -> Structure:
+        # Every set of the right size leaves out a category that can give it.
         return Structure(self, all_possible=True, typical=self._typical_codes)
 
     def _typical_codes(self) -> Codes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from importlib.util import find_spec
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from naysay._values import Array, Exact, Label
 from naysay.errors import DataError, DesignError
 
+_BLOCK = 2**14  # responses
 _BULK = 2**14  # bytes from which on a key pays: the operating system takes 3 ns for one byte, AES a tenth of it
 
 
@@ -109,6 +110,17 @@ def source_of(rng: np.random.Generator | Source | None) -> Source:
     if hasattr(rng, "below"):
         return rng
     raise DataError(f"rng must be a numpy Generator, such as numpy.random.default_rng(2016), or None; got {rng!r}")
+
+
+def blocks(size: int) -> Iterator[slice]:
+    """The responses that are drawn at a time, so that what belongs to them stays in the cache.
+
+    Examples
+    --------
+    >>> list(blocks(20_000))
+    [slice(0, 16384, None), slice(16384, 32768, None)]
+    """
+    return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))
 
 
 def lots(weights: Sequence[int], size: int, source: Source) -> NDArray[np.intp]:

@@ -32,7 +32,7 @@ from naysay._values import Array, Floats, JsonObject, Label
 from naysay.design.algebra import Memorable
 from naysay.design.base import Design, Structure, Truth
 from naysay.design.channels import MANY
-from naysay.design.drawing import LIMIT, Source, blended, flag, integer, system
+from naysay.design.drawing import LIMIT, Source, blended, blocks, flag, integer, system
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import WORD, Affine, Bits, Codes, Space, Subsets, cells_of, name_of
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 MOST_NUMBERED = 10_000_000
 """More categories than this take too long to list."""
 
-_BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 SUMS_ONLY = "a tally of this design keeps sums, because nearly every respondent gives another set"
 _WORTH_COMPILING = 2_000  # responses from which on compiled code pays, which takes a while to load
 _DRAWS, _SEED = 100_000, 2006  # Monte Carlo draws for the information of responses too many to list
@@ -98,8 +97,7 @@ class Pure(Memorable):
     def draw(self, truth: Truth, source: Source) -> Codes:
         """The responses, drawn block by block."""
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
-        for start in range(0, len(truth), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in blocks(len(truth)):
             codes[rows] = self._draw(truth[rows], source)
         return codes
 

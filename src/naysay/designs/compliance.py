@@ -152,6 +152,11 @@ def controlled(
         if slip_share
         else (),
     )
+    return _identified(survey)
+
+
+def _identified(survey: Samples) -> Samples:
+    """The survey itself, if its answers tell everybody apart whom it counts."""
     try:
         survey.check_identified()
     except NotEstimable as error:
@@ -259,11 +264,7 @@ def asked_twice(design: Answerable, *, type: str = RANDOM) -> Samples:
         measures_compliance=True,
         name=f"asked_twice({question.name or question.kind}{'' if type == RANDOM else f', type={type!r}'})",
     )
-    try:
-        survey.check_identified()
-    except NotEstimable as error:
-        raise DesignError(str(error).replace("the samples must differ in their designs", _ADVICE)) from None
-    return survey
+    return _identified(survey)
 
 
 _ADVICE = "leave a type out, add a control, or choose a control of another truth"
@@ -413,7 +414,7 @@ def _one_answer(part: Design, answer: str) -> ColumnSource:
 def _types(types: Sequence[str] | Mapping[str, Sequence[Exact]]) -> dict[str, Sequence[Exact] | None]:
     if isinstance(types, str):
         return {types: None}
-    if (repeated := next((name for place, name in enumerate(types) if name in list(types)[:place]), None)) is not None:
+    if (repeated := _checks.repeated(list(types))) is not None:
         raise DesignError(f"type {repeated!r} is named twice, and nothing tells the two from each other; name it once")
     named_types: dict[str, Sequence[Exact] | None] = dict(types) if isinstance(types, Mapping) else dict.fromkeys(types)
     if not named_types:

@@ -198,7 +198,7 @@ def exclusion(design: Answerable, design_variance: Variance, place: int, null: f
     """How often the printed interval of the value at `place` excludes the null value."""
     z = _quantile(confidence)
     has_samples = design.structure.finer or design.offer.assigned_by == "researcher"
-    answer_count = None if has_samples else binomial_count(design, design_variance, place)
+    answer_count = binomial_count(design, design_variance, place)
     if answer_count is not None:
         surplus_chance = None
         if answer_count.likelihood and len(design.categories) > 2:  # its interval is extended to hold the estimate
@@ -349,11 +349,7 @@ def two_groups(
         category_place = design_variance.place(category)
         group_curves.append(Curve.of(design, design_variance, category_place))
         groups_to_draw.append((design, design_variance, category_place))
-        answer_count = (
-            None
-            if design.offer.several or design.structure.finer
-            else binomial_count(design, design_variance, category_place)
-        )
+        answer_count = binomial_count(design, design_variance, category_place)
         if (
             answer_count is not None
             and not answer_count.file

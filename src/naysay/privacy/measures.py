@@ -35,7 +35,7 @@ from naysay.design import (
     Window,
 )
 from naysay.design.base import check_design
-from naysay.design.drawing import GeneratorSource, table_weights
+from naysay.design.drawing import GeneratorSource, blocks, table_weights
 from naysay.design.pure import binomial
 from naysay.errors import DesignError
 from naysay.responses import Labels, Responses
@@ -376,7 +376,7 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
 
 # Closed forms, by the kind of design.
 
-_SAMPLED, _BLOCK = 100_000, 2**14  # Monte Carlo draws for responses too many to list; responses drawn at a time
+_SAMPLED = 100_000  # Monte Carlo draws for responses too many to list
 
 
 @singledispatch
@@ -391,18 +391,14 @@ def _(design: Remembered, prior: Floats) -> float | None:
 
 
 @closed_bits.register
-def _(design: Pure, prior: Floats) -> float | None:
-    return _sampled_bits(design, prior)
-
-
 def _sampled_bits(design: Pure, prior: Floats) -> float | None:
     """The mean of log₂ P(y | x) / P(y) over drawn responses; it needs only the share that each speaks for."""
     if design.space.listable:
         return None
     rng, (a, b), log_ratios = np.random.default_rng(_SEED), design.odds, []
     drawn_truth = rng.choice(len(prior), size=_SAMPLED, p=prior)
-    for block_start in range(0, _SAMPLED, _BLOCK):
-        true_places = drawn_truth[block_start : block_start + _BLOCK]
+    for rows in blocks(_SAMPLED):
+        true_places = drawn_truth[rows]
         is_named = design.space.statistic(design.draw(design.truth_numbers[true_places], GeneratorSource(rng)))
         named_share, names_truth = is_named @ prior, is_named[np.arange(len(true_places)), true_places]
         log_ratios.append(np.log2(np.where(names_truth, a, b) / (a * named_share + b * (1 - named_share))))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay._values import Array
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.spaces import JOINER, MISSING, Codes, Space, cells_of
+from naysay.responses.spaces import JOINER, MISSING, Codes, OneNumber, Space, cells_of
 
 NAMED = 2**48
 """How many numbers stand for the texts of an open domain."""
@@ -59,7 +59,7 @@ def prime(number: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Affine(Space):
+class Affine(OneNumber):
     """A hash and one of its values: s · g + y, for hash number s and value y.
 
     Hash 0 is α = (1). Then come blocks of g^L hashes with leading digit L; their lower digits are the place within the
@@ -84,8 +84,6 @@ class Affine(Space):
     labels: tuple[Any, ...]
     base: int
     named: bool = False
-
-    width = 1
 
     def __post_init__(self) -> None:
         if not prime(self.base):
@@ -307,19 +305,6 @@ class Affine(Space):
                 grid_after[:, :, target_digit] = joined_values
             grid = grid_after.reshape(g, -1)
         return grid
-
-    @property
-    def numbered(self) -> bool:
-        return True
-
-    def places(self, codes: Codes) -> NDArray[np.int64]:
-        return codes[:, 0]
-
-    def at(self, places: NDArray[np.int64]) -> Codes:
-        return places.reshape(-1, 1)
-
-    def _all_codes(self) -> Codes:
-        return np.arange(self.size, dtype=np.int64).reshape(-1, 1)
 
     def at_random(self, n: int, below: Callable[[int, int], NDArray[np.int64]]) -> Codes:
         return below(self.size, n).reshape(-1, 1)

@@ -170,8 +170,27 @@ class Space(ABC):
         return np.asarray(codes[below(len(codes), n)])
 
 
+class OneNumber(Space):
+    """Reports that are whole numbers from 0 to `size` - 1, each of which is its own code."""
+
+    width = 1
+
+    @property
+    def numbered(self) -> bool:
+        return True
+
+    def places(self, codes: Codes) -> NDArray[np.int64]:
+        return codes[:, 0]
+
+    def at(self, places: NDArray[np.int64]) -> Codes:
+        return places.reshape(-1, 1)
+
+    def _all_codes(self) -> Codes:
+        return np.arange(self.size, dtype=np.int64).reshape(-1, 1)
+
+
 @dataclass(frozen=True)
-class Labels(Space):
+class Labels(OneNumber):
     """One label out of several.
 
     Parameters
@@ -197,8 +216,6 @@ class Labels(Space):
         object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
         if self.yes_no and len(self.labels) != 2:
             raise DesignError(f"yes_no needs exactly two labels; got {_checks.listing_text(self.labels)}")
-
-    width = 1
 
     @property
     def size(self) -> int:
@@ -300,19 +317,6 @@ class Labels(Space):
         result[np.arange(len(codes)), codes[:, 0]] = 1.0
         result[self.missing(codes)] = np.nan
         return result
-
-    @property
-    def numbered(self) -> bool:
-        return True
-
-    def places(self, codes: Codes) -> NDArray[np.int64]:
-        return codes[:, 0]
-
-    def at(self, places: NDArray[np.int64]) -> Codes:
-        return places.reshape(-1, 1)
-
-    def _all_codes(self) -> Codes:
-        return np.arange(len(self.labels), dtype=np.int64).reshape(-1, 1)
 
     def form(self) -> dict[str, Any]:
         yes_no_field: dict[str, Any] = {"yes_no": True} if self.yes_no else {}
