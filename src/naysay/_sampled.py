@@ -458,8 +458,6 @@ def scales(kind: str, number: int, scale: ArrayLike | None, fay: float = FAY) ->
     Bootstrap and balanced repeated replication 1/R, with Fay's share ρ 1/(R (1 - ρ)²), and the jackknife of one
     stratum, which leaves one unit out, (R - 1)/R.
     """
-    if kind not in KINDS:
-        raise DataError(f"replicate weights must be one of {', '.join(KINDS)}; got {kind!r}")
     if scale is None:
         usual_scales = {"jackknife": (number - 1) / number, "fay": 1 / (number * (1 - fay) ** 2)}
         return np.full(number, usual_scales.get(kind, 1 / number))

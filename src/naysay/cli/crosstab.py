@@ -172,12 +172,9 @@ def command(request: CrosstabOptions) -> None:
     if request.format_ == "json" and naive_table is not None:
         output.say(output.json_text(printed_table.to_dict() | {"without_control": naive_table.to_dict()}))
     else:
-        output.result(printed_table, request.format_)
+        output.result_and_remarks(printed_table, request.format_)
     if request.format_ == "table" and naive_table is not None:
         output.say(f"\n{options.NAIVE}\n\n{naive_table}")
-    if request.format_ == "csv":
-        for line in printed_table.remarks():
-            output.note(line)
 
 
 _OF_JOINT = ("file", "joint", "count", "weight", "confidence", "format_", "separator", "encoding", "codes")
@@ -216,10 +213,7 @@ def _say_joint(request: CrosstabOptions, columns: list[str]) -> None:
         result = crosstab.joint(
             frame, variables, weights=request.weight, count=request.count, confidence=request.confidence
         )
-    output.result(result, request.format_)
-    if request.format_ == "csv":
-        for line in result.remarks():
-            output.note(line)
+    output.result_and_remarks(result, request.format_)
 
 
 def _bootstrap_surveys(estimated_table: Crosstab) -> int:

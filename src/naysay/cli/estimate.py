@@ -721,7 +721,7 @@ def plain_csv(plain_of_group: Mapping[Any, Plain], *, by: str | None) -> str:
         return plain_of_group[None].to_csv()
     head_row = ["group", *next(iter(plain_of_group.values())).records().names]
     group_rows = [[group, *row] for group, plain in plain_of_group.items() for row in plain.records().rows]
-    return csv_text([["" if cell is None else cell for cell in row] for row in (head_row, *group_rows)])
+    return csv_text([head_row, *group_rows])
 
 
 def page_of(

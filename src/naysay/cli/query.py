@@ -107,10 +107,7 @@ def command(request: QueryOptions) -> None:
         text=request.condition.strip(),
         remark="; ".join(remarks),
     )
-    output.result(result, request.format_)
-    if request.format_ == "csv":
-        for line in result.remarks():
-            output.note(line)
+    output.result_and_remarks(result, request.format_)
 
 
 def randomized_variable(file: Path, name: str, randomization: files.Asked) -> Variable:
@@ -128,7 +125,8 @@ def _comparison(node: Apply, columns: Collection[str]) -> Comparison:
     """The comparison that one node of an expression is."""
     left, right = node.args
     sign: str = node.op
-    if isinstance(left, Value) or (isinstance(left, Answer) and left.of not in columns and _names(right, columns)):
+    names_column = [isinstance(side, Answer) and side.of in columns for side in (left, right)]
+    if isinstance(left, Value) or (isinstance(left, Answer) and names_column == [False, True]):
         left, right, sign = right, left, _MIRRORED.get(sign, sign)
     if not isinstance(left, Answer) or not isinstance(right, Answer | Value):
         raise DataError(_FORM)
@@ -142,10 +140,6 @@ def _comparison(node: Apply, columns: Collection[str]) -> Comparison:
             f"if {right.of!r} is a value here, write it in quotes"
         )
     return Comparison(left.of, sign, right.of)
-
-
-def _names(node: Expression, columns: Collection[str]) -> bool:
-    return isinstance(node, Answer) and node.of in columns
 
 
 def _comparisons(expression: Expression, columns: Collection[str]) -> Iterator[Comparison]:

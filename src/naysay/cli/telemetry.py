@@ -82,7 +82,9 @@ def command(request: TallyOptions) -> None:
       naysay tally week.tally --subtract deleted.tally --out kept.tally
     """
     if request.out is not None:
-        _check_out(request.out, force=request.force)
+        if request.out.suffix != options.TALLY_SUFFIX:
+            raise DataError(f"a tally's name ends in {options.TALLY_SUFFIX}; got {str(request.out)!r}")
+        output.check_free(request.out, force=request.force)
     tallies = [Tally.load(file_name) for file_name in request.files if file_name.endswith(options.TALLY_SUFFIX)]
     batch_tallies = _count_batches(
         request, [file_name for file_name in request.files if not file_name.endswith(options.TALLY_SUFFIX)]
@@ -149,12 +151,6 @@ def _list(tallies: list[Tally]) -> None:
         kept_as = "sums" if tally.summed else "counts"
         tally_table.add_row(tally.question or "", tally.wave or "", design.name, digests_text, f"{tally.n:,}", kept_as)
     output.show(tally_table)
-
-
-def _check_out(out: Path, *, force: bool) -> None:
-    if out.suffix != options.TALLY_SUFFIX:
-        raise DataError(f"a tally's name ends in {options.TALLY_SUFFIX}; got {str(out)!r}")
-    output.check_free(out, force=force)
 
 
 @dataclass(frozen=True)
@@ -338,7 +334,9 @@ def audit_client(request: AuditOptions) -> None:
     client, truths = _audited_client(request)
     if request.truths is not None:
         truths = list(options.record(request.truths))
-    replay = _function(*_module_and_name(request.replay)) if request.replay else None
+    named_replay = _module_and_name(request.replay) if request.replay else None
+    if request.replay and named_replay is None:
+        raise DataError(f"--replay names a function of Python, such as telemetry.client:replay; got {request.replay!r}")
     verdict = audit.audit(
         client,
         truths,
@@ -346,7 +344,7 @@ def audit_client(request: AuditOptions) -> None:
         runs=request.runs,
         alpha=request.alpha,
         console=Console(stderr=True),
-        replay=replay,
+        replay=None if named_replay is None else _function(*named_replay),
     )
     output.result(verdict, request.format_)
     if verdict.refuted:
@@ -361,11 +359,8 @@ def _audited_client(request: AuditOptions) -> tuple[Client, list[str]]:
         design = options.design_of(str(request.design), request.categories)
         if design.offer.several:
             raise DataError("audit the channel of one level, or of one sample, such as negative(discards=2)")
-        category_labels = list(map(str, design.categories))
-        return audit.of_design(design), category_labels if len(category_labels) <= 3 else [
-            category_labels[0],
-            category_labels[-1],
-        ]
+        labels = list(map(str, design.categories))
+        return audit.of_design(design), labels if len(labels) <= 3 else [labels[0], labels[-1]]
     if request.truths is None:
         raise DataError("name the truths that the client is given: --truths yes,no")
     if request.client.startswith(("http://", "https://")):
@@ -373,22 +368,15 @@ def _audited_client(request: AuditOptions) -> tuple[Client, list[str]]:
     command_words = shlex.split(request.client)
     if not command_words:
         raise DataError("COMMAND is empty; name a program, such as 'node client.mjs'")
-    module_name, colon, function_name = command_words[0].partition(":")
-    if (
-        len(command_words) == 1
-        and colon
-        and all(part.isidentifier() for part in (*module_name.split("."), function_name))
-    ):
-        return Callee(_function(module_name, function_name), request.client), []
-    return Command(command_words), []
+    named_function = _module_and_name(command_words[0]) if len(command_words) == 1 else None
+    return Command(command_words) if named_function is None else Callee(_function(*named_function), request.client), []
 
 
-def _module_and_name(text: str) -> tuple[str, str]:
-    """The module and the name of a function."""
-    module_name, colon, function_name = text.partition(":")
-    if not colon or not all(part.isidentifier() for part in (*module_name.split("."), function_name)):
-        raise DataError(f"--replay names a function of Python, such as telemetry.client:replay; got {text!r}")
-    return module_name, function_name
+def _module_and_name(text: str) -> tuple[str, str] | None:
+    """The module and the name of a function; None for what is neither."""
+    module_name, _, function_name = text.partition(":")
+    names = (*module_name.split("."), function_name)
+    return (module_name, function_name) if all(name.isidentifier() for name in names) else None
 
 
 def _function(module: str, name: str) -> Callable[..., Any]:

@@ -261,6 +261,13 @@ def result(printable: Any, form: str) -> None:
         say(json_text(printable.to_dict()) if form == "json" else printable.to_csv())
 
 
+def result_and_remarks(printable: Any, form: str) -> None:
+    """Write a result to stdout; CSV has no room for its remarks, which go to stderr."""
+    result(printable, form)
+    for remark in printable.remarks() if form == "csv" else ():
+        note(remark)
+
+
 def note(text: str) -> None:
     """Write one note to stderr."""
     sys.stderr.write(f"naysay: note: {_line(text)}\n")

@@ -216,37 +216,23 @@ class Tallied(ABC):
         weights_and_squares = (
             weights_and_squares if sampled_answers is None else (sampled_answers.weight, sampled_answers.squared)
         )
-        if by is None:
-            sampled_rows = None if sampled_answers is None else (sampled_answers, np.arange(answer_count))
-            return Tally.of(
-                self,
-                responses,
-                people_per_answer,
-                weights_and_squares,
-                weighted=has_weights,
-                rows=sampled_rows,
-                sums=sums,
-            )
-        tally_by_group = {}
-        for group_name, group_rows in _members(by, answer_count).items():
-            group_weights, group_sample = (
-                (weights_and_squares[0][group_rows], weights_and_squares[1][group_rows]),
-                None if sampled_answers is None else (sampled_answers, np.array(group_rows)),
-            )
+        rows_by_group = {None: np.arange(answer_count)} if by is None else _members(by, answer_count)
+        tally_by_group: dict[Any, Tally] = {}
+        for group_name, group_rows in rows_by_group.items():
             with in_group(group_name):
                 tally_by_group[group_name] = Tally.of(
                     self,
                     responses.take(group_rows),
                     people_per_answer[group_rows],
-                    group_weights,
+                    (weights_and_squares[0][group_rows], weights_and_squares[1][group_rows]),
                     weighted=has_weights,
-                    rows=group_sample,
+                    rows=None if sampled_answers is None else (sampled_answers, group_rows),
                     sums=sums,
                 )
-        return tally_by_group
+        return tally_by_group[None] if by is None else tally_by_group
 
 
-def _members(by: ArrayLike, size: int) -> dict[Any, list[int]]:
+def _members(by: ArrayLike, size: int) -> dict[Any, NDArray[np.intp]]:
     """The rows of each group, the missing group first."""
     group_by_row = [None if _checks.is_missing(group_name) else group_name for group_name in cells_of(by)]
     if len(group_by_row) != size:
@@ -256,4 +242,4 @@ def _members(by: ArrayLike, size: int) -> dict[Any, list[int]]:
     }
     for row_number, group_name in enumerate(group_by_row):
         rows_by_group[group_name].append(row_number)
-    return rows_by_group
+    return {group_name: np.array(group_rows) for group_name, group_rows in rows_by_group.items()}

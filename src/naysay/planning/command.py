@@ -149,9 +149,7 @@ def command(request: PlanOptions) -> None:
         output.result(_comparison(designs, request), request.format_)
     else:
         plan = _plan_of(first_design, request)
-        output.result(plan, request.format_)
-        for remark in plan.remarks() if request.format_ == "csv" else ():
-            output.note(remark)
+        output.result_and_remarks(plan, request.format_)
         category_name = request.category or _checks.label(first_design.categories[0])
         request = replace(request, category=category_name, people=plan.n)
         if len(request.pi) == len(first_design.categories) and request.liars is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,36 +20,6 @@ Reports = NDArray[np.integer[Any]]
 
 _WIDTHS = (1, 2, 4, 8)  # bytes of a number: what NumPy, DuckDB and JavaScript read without unpacking
 _WHOLE = np.uint64(2**WORD - 1)
-
-
-class Layout(Protocol):
-    """What a batch needs to know about the responses of one design."""
-
-    @property
-    def width(self) -> int:
-        """Bytes of a report."""
-
-    @property
-    def report_description(self) -> str:
-        """What a report is, for messages."""
-
-    def of_codes(self, codes: Codes) -> Reports:
-        """Reports, in ascending order."""
-
-    def to_bytes(self, reports: Reports) -> bytes: ...
-    def of_bytes(self, body: bytes) -> Reports: ...
-    def of_json(self, cells: Sequence[object]) -> tuple[Reports, list[int]]:
-        """Reports in ascending order, and the places of the cells that are none."""
-
-    def outside(self, reports: Reports) -> Flags:
-        """Which reports the design cannot make, (n,)."""
-
-    def unordered(self, reports: Reports) -> Flags:
-        """Which reports are less than the one before, (n - 1,)."""
-
-    def codes(self, reports: Reports) -> Codes: ...
-    def plain(self, reports: Reports) -> list[Any]:
-        """Reports as JSON writes them: numbers, or the texts that clients draw."""
 
 
 def layout_of(space: Space) -> Layout:
@@ -86,13 +56,16 @@ class Numbered:
 
     @cached_property
     def width(self) -> int:
+        """Bytes of a report."""
         return next(width for width in _WIDTHS if self.space.size <= 2 ** (8 * width))
 
     @property
     def report_description(self) -> str:
+        """What a report is, for messages."""
         return f"a whole number from 0 to {self.space.size - 1:,}"
 
     def of_codes(self, codes: Codes) -> Reports:
+        """Reports, in ascending order."""
         response_places = self.space.places(codes)
         if len(response_places) and response_places.min() < 0:
             raise DataError(f"a missing answer is no report; leave it out (answer {response_places.argmin() + 1})")
@@ -105,6 +78,7 @@ class Numbered:
         return np.frombuffer(body, f"<u{self.width}")
 
     def of_json(self, cells: Sequence[object]) -> tuple[Reports, list[int]]:
+        """Reports in ascending order, and the places of the cells that are none."""
         report_numbers: list[int] = []
         bad_places: list[int] = []
         for cell_place, cell in enumerate(cells):
@@ -122,21 +96,27 @@ class Numbered:
         return report_number if report_number is not None and 0 <= report_number < self.space.size else None
 
     def outside(self, reports: Reports) -> Flags:
+        """Which reports the design cannot make, (n,)."""
         return np.asarray(reports >= self.space.size)
 
     def unordered(self, reports: Reports) -> Flags:
+        """Which reports are less than the one before, (n - 1,)."""
         return np.asarray(reports[1:] < reports[:-1])
 
     def codes(self, reports: Reports) -> Codes:
         return self.space.at(reports.astype(np.int64))
 
     def plain(self, reports: Reports) -> list[Any]:
+        """Reports as JSON writes them: numbers, or the texts that clients draw."""
         return list(reports.tolist())
 
 
 @dataclass(frozen=True)
 class BitSets:
-    """Each report is a set of categories: category c is bit c, as one number of ceil(t / 8) bytes."""
+    """Each report is a set of categories: category c is bit c, as one number of ceil(t / 8) bytes.
+
+    What its methods give is said at those of `Numbered`.
+    """
 
     space: Any
 
@@ -209,6 +189,10 @@ class BitSets:
 
     def plain(self, reports: Reports) -> list[Any]:
         return list(self.space.texts(reports))
+
+
+Layout: TypeAlias = Numbered | BitSets
+"""How the responses of one design are written, which is all that a batch needs to know about them."""
 
 
 def _codes_of(space: Space, text: str) -> Codes | None:

@@ -62,12 +62,13 @@ def features(
 
     `replay` takes all reports and the truths, and gives what a reader computes from each report.
     """
-    yield _feature_of_values("the bytes", [observation.report for observation in observations])
-    yield _feature_of_values("the length in bytes", [len(observation.report) for observation in observations])
+    reports = [observation.report for observation in observations]
+    yield _feature_of_values("the bytes", reports)
+    yield _feature_of_values("the length in bytes", [len(report) for report in reports])
     yield _feature_of_values("an error", [observation.error for observation in observations])
     if any(observation.beside for observation in observations):
         yield _feature_of_values("what stands beside it", [observation.beside for observation in observations])
-    parsed_reports = [parsed(observation.report) for observation in observations]
+    parsed_reports = [parsed(report) for report in reports]
     value_feature = _feature_of_values("the value", [_canonical(report) for report in parsed_reports])
     member_features = list(_members(parsed_reports))
     yield value_feature
@@ -77,11 +78,9 @@ def features(
     for relation_name, relation_cells in pairs(parsed_reports, truths):
         yield from _relation_features(relation_name, relation_cells)
     if replay is not None:
-        yield _feature_of_values(
-            "the report replayed for each truth", replay([observation.report for observation in observations], truths)
-        )
+        yield _feature_of_values("the report replayed for each truth", replay(reports, truths))
     if all(isinstance(report, str) for report in parsed_reports):
-        yield from _bytes_by_place([observation.report for observation in observations])
+        yield from _bytes_by_place(reports)
     if any(isinstance(report, dict) for report in parsed_reports):
         yield _feature_of_values(
             "the order of keys", [tuple(report) if isinstance(report, dict) else () for report in parsed_reports]
