@@ -5,59 +5,6 @@ comes with its reason and with the categories that an answer leaves open. For a 
 every function returns a dict with one entry for each.
 """
 
-from naysay.privacy.measures import (
-    Statement,
-    about_categories,
-    channels_about,
-    choosing,
-    epsilon,
-    gain,
-    information,
-    lines,
-    odds,
-    posterior,
-    statement,
-    still_possible,
-    vulnerability,
-)
-from naysay.privacy.repeated import (
-    Asked,
-    Composition,
-    Schedule,
-    Waves,
-    after_waves,
-    approximate,
-    compose,
-    schedule,
-    unexcluded,
-    waves,
-)
-from naysay.privacy.shuffling import Shuffled, shuffled
+from naysay._lazy import loader
 
-__all__ = [
-    "Asked",
-    "Composition",
-    "Schedule",
-    "Shuffled",
-    "Statement",
-    "Waves",
-    "about_categories",
-    "after_waves",
-    "approximate",
-    "channels_about",
-    "choosing",
-    "compose",
-    "epsilon",
-    "gain",
-    "information",
-    "lines",
-    "odds",
-    "posterior",
-    "schedule",
-    "shuffled",
-    "statement",
-    "still_possible",
-    "unexcluded",
-    "vulnerability",
-    "waves",
-]
+__getattr__, __dir__, __all__ = loader(__name__, __file__)

@@ -16,26 +16,6 @@ space       a report is                                    T(response)         d
 =========== ============================================== =================== =======================
 """
 
-from naysay.responses.affine import Affine, Numbers, name_of
-from naysay.responses.several import AtLevels, Margins, Pair, shared_space
-from naysay.responses.spaces import JOINER, WORD, Bits, Codes, Labels, Responses, Space, Subsets, cells_of, columns_of
+from naysay._lazy import loader
 
-__all__ = [
-    "JOINER",
-    "WORD",
-    "Affine",
-    "AtLevels",
-    "Bits",
-    "Codes",
-    "Labels",
-    "Margins",
-    "Numbers",
-    "Pair",
-    "Responses",
-    "Space",
-    "Subsets",
-    "cells_of",
-    "columns_of",
-    "name_of",
-    "shared_space",
-]
+__getattr__, __dir__, __all__ = loader(__name__, __file__)

@@ -5,43 +5,6 @@ A result holds numbers; it knows nothing of consoles and pages. It describes its
 `plain` turns numbers into what JSON can hold.
 """
 
-from naysay.show.content import (
-    Bar,
-    Chart,
-    Column,
-    Content,
-    Facts,
-    Heading,
-    Marked,
-    Note,
-    Picture,
-    Points,
-    Sentence,
-    Table,
-)
-from naysay.show.result import Records, Result, html, latex, markdown, markdown_text, number, plain, show, text
+from naysay._lazy import loader
 
-__all__ = [
-    "Bar",
-    "Chart",
-    "Column",
-    "Content",
-    "Facts",
-    "Heading",
-    "Marked",
-    "Note",
-    "Picture",
-    "Points",
-    "Records",
-    "Result",
-    "Sentence",
-    "Table",
-    "html",
-    "latex",
-    "markdown",
-    "markdown_text",
-    "number",
-    "plain",
-    "show",
-    "text",
-]
+__getattr__, __dir__, __all__ = loader(__name__, __file__)

@@ -1,0 +1,17 @@
+from naysay.responses.affine import Affine as Affine
+from naysay.responses.affine import Numbers as Numbers
+from naysay.responses.affine import name_of as name_of
+from naysay.responses.several import AtLevels as AtLevels
+from naysay.responses.several import Margins as Margins
+from naysay.responses.several import Pair as Pair
+from naysay.responses.several import shared_space as shared_space
+from naysay.responses.spaces import JOINER as JOINER
+from naysay.responses.spaces import WORD as WORD
+from naysay.responses.spaces import Bits as Bits
+from naysay.responses.spaces import Codes as Codes
+from naysay.responses.spaces import Labels as Labels
+from naysay.responses.spaces import Responses as Responses
+from naysay.responses.spaces import Space as Space
+from naysay.responses.spaces import Subsets as Subsets
+from naysay.responses.spaces import cells_of as cells_of
+from naysay.responses.spaces import columns_of as columns_of
