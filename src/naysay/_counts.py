@@ -380,11 +380,8 @@ class Sums:
         answer_codes = codes[kept_rows]
         people_per_row = np.ones(1, dtype=np.int64) if count is None else count[kept_rows]
         if count is None or (people_per_row == 1).all():
-            total_people, category_sums, size_counts = (
-                len(answer_codes),
-                space.frequencies(answer_codes),
-                np.bincount(space.sizes(answer_codes)),
-            )
+            total_people, category_sums = len(answer_codes), space.frequencies(answer_codes)
+            size_counts = np.bincount(space.sizes(answer_codes))
         else:
             total_people, category_sums = int(people_per_row.sum()), space.total(answer_codes, people_per_row)
             size_counts = np.rint(np.bincount(space.sizes(answer_codes), people_per_row)).astype(np.int64)
@@ -394,10 +391,8 @@ class Sums:
             and count is not None
             and not all((row_weights == count).all() for row_weights in weights)
         ):
-            weight_sums, total_sums = (
-                [row_weights[kept_rows].sum() for row_weights in weights],
-                [space.total(answer_codes, row_weights[kept_rows]) for row_weights in weights],
-            )
+            weight_sums = [row_weights[kept_rows].sum() for row_weights in weights]
+            total_sums = [space.total(answer_codes, row_weights[kept_rows]) for row_weights in weights]
         missing_people = missing_rows.sum() if count is None else count[missing_rows].sum()
         return cls(
             design=design,

@@ -266,10 +266,8 @@ class Units(Sampled):
         totals = scipy.sparse.csr_array(
             (unit_weights, item_of_unit, np.arange(len(item_of_unit) + 1)), shape=(len(item_of_unit), item_count)
         )
-        stratum_order, stratum_ends = (
-            np.argsort(stratum_of_item, kind="stable"),
-            np.bincount(stratum_of_item, minlength=stratum_count).cumsum(),
-        )
+        stratum_order = np.argsort(stratum_of_item, kind="stable")
+        stratum_ends = np.bincount(stratum_of_item, minlength=stratum_count).cumsum()
         squares = scipy.sparse.csr_array(
             (squared[stratum_order], stratum_order, np.append(0, stratum_ends)), shape=(stratum_count, item_count)
         )
@@ -574,10 +572,8 @@ def _halves(
     for sign_column, stratum_place in enumerate(present_strata):
         first_unit, second_unit = np.flatnonzero(stratum_of_unit == stratum_place)
         swing = (1 - fay) * signs[:, sign_column]
-        factors[:, first_unit], factors[:, second_unit] = (
-            1 + finite_correction[first_unit] * swing,
-            1 - finite_correction[second_unit] * swing,
-        )
+        factors[:, first_unit] = 1 + finite_correction[first_unit] * swing
+        factors[:, second_unit] = 1 - finite_correction[second_unit] * swing
     return factors, np.full(replicate_count, 1 / (replicate_count * (1 - fay) ** 2))
 
 

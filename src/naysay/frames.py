@@ -122,20 +122,14 @@ def tally_frame(
         try:
             with in_group(group):
                 distinct_answers, answer_places = np.unique(totals.answer[group_rows], return_inverse=True)
-                responses, weight_sums = (
-                    _encode_rows(asked, totals, distinct_answers).take(answer_places),
-                    (totals.weight[group_rows], totals.squared[group_rows]),
-                )
-                people_per_row, has_weights = totals.people[group_rows], weights is not None or sampling is not None
-                sampled_rows = None if totals.rows is None else (totals.rows, group_rows)
                 tallies[group] = Tally.of(
                     asked,
-                    responses,
-                    people_per_row,
-                    weight_sums,
-                    weighted=has_weights,
+                    _encode_rows(asked, totals, distinct_answers).take(answer_places),
+                    totals.people[group_rows],
+                    (totals.weight[group_rows], totals.squared[group_rows]),
+                    weighted=weights is not None or sampling is not None,
                     question=question,
-                    rows=sampled_rows,
+                    rows=None if totals.rows is None else (totals.rows, group_rows),
                     sums=sums,
                 )
         except AnswerError as error:
@@ -291,10 +285,8 @@ class _Cells(NamedTuple):
         distinct_values, cell_places = distinct(cells)
         value_texts = [str(value) for value in distinct_values]
         text_order = sorted(range(len(distinct_values)), key=value_texts.__getitem__)
-        sorted_values, ranks = (
-            np.empty(len(distinct_values), dtype=object),
-            np.empty(len(distinct_values), dtype=np.intp),
-        )
+        sorted_values = np.empty(len(distinct_values), dtype=object)
+        ranks = np.empty(len(distinct_values), dtype=np.intp)
         sorted_values[:] = [distinct_values[value_place] for value_place in text_order]
         ranks[text_order] = np.arange(len(distinct_values))
         return cls(sorted_values, ranks[cell_places])

@@ -324,12 +324,8 @@ class Rows:
         if strata is not None:
             stratum_names, stratum_of_row = classes(_complete(strata, row_count, "stratum"))
         if clusters is None:
-            stratum_of_unit, many, unit_of_row, cluster_names = (
-                stratum_of_row,
-                people_per_row,
-                np.arange(row_count),
-                None,
-            )
+            stratum_of_unit, many = stratum_of_row, people_per_row
+            cluster_names, unit_of_row = None, np.arange(row_count)
         else:
             cluster_names, unit_of_row, stratum_of_unit = _clusters(
                 _complete(clusters, row_count, "cluster"), stratum_of_row, stratum_names, nest=nest
@@ -377,11 +373,8 @@ class Rows:
         item_and_cell, pair_places = np.unique(
             np.column_stack([item[is_counted], cell_of_row[is_counted]]), axis=0, return_inverse=True
         )
-        matrix_shape, column_places, unit_of_row = (
-            (len(self.plan.stratum), len(item_and_cell)),
-            pair_places.reshape(-1),
-            self.unit[is_counted],
-        )
+        matrix_shape = (len(self.plan.stratum), len(item_and_cell))
+        column_places, unit_of_row = pair_places.reshape(-1), self.unit[is_counted]
         person_weights = self.weight[is_counted] / (
             np.maximum(self.count[is_counted], 1.0) if self.plan.clusters is None else 1.0
         )

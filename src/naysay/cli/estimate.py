@@ -260,10 +260,8 @@ def command(request: EstimateOptions) -> None:
         if request.sample is not None:
             raise DataError("leave --sample out: with --control the samples are the truths of the controls")
         request = replace(request, sample="; ".join(truth_columns) or None)
-        response, design = (
-            [*response, *(control.column for control in controls)],
-            options.with_controls(design, controls, slips=request.slips),
-        )
+        response = [*response, *(control.column for control in controls)]
+        design = options.with_controls(design, controls, slips=request.slips)
     fits = _of_file(request, file, response, design, truth_columns)
     question_name = response[0]
     output.write(request.html, lambda: page_of(None, {question_name: fits}, request, by=request.by))

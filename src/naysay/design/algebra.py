@@ -712,14 +712,10 @@ def _nuisance(first: Answerable, second: Answerable) -> list[Share]:
 def _share(name: Label, first: Answerable, second: Answerable, first_share: Share, second_share: Share) -> Share:
     """The share of people who belong to both shares, one of each question."""
     pair_cells = crossed_labels(first, second, "cells")
-    (first_above, first_below), (second_above, second_below) = (
-        first_share.weights(first.cells),
-        second_share.weights(second.cells),
-    )
-    in_both, in_denominators = (
-        np.outer(first_above, second_above).ravel() > 0,
-        np.outer(first_below, second_below).ravel() > 0,
-    )
+    first_above, first_below = first_share.weights(first.cells)
+    second_above, second_below = second_share.weights(second.cells)
+    in_both = np.outer(first_above, second_above).ravel() > 0
+    in_denominators = np.outer(first_below, second_below).ravel() > 0
     member_cells = tuple(pair_cell for pair_cell, is_kept in zip(pair_cells, in_both, strict=True) if is_kept)
     return Share(
         name,

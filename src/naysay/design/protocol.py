@@ -85,14 +85,8 @@ class Chance:
 
     def __post_init__(self) -> None:
         branch_chances = [branch.chance for branch in self.branches]
-        total_chance = sum(
-            (branch_chance for branch_chance in branch_chances if branch_chance is not None), Fraction(0)
-        )
-        if (
-            None in branch_chances
-            or total_chance != 1
-            or any(branch_chance is None or branch_chance < 0 for branch_chance in branch_chances)
-        ):
+        possible_chances = [chance for chance in branch_chances if chance is not None and chance >= 0]
+        if len(possible_chances) < len(branch_chances) or sum(possible_chances) != 1:
             raise DesignError(
                 f"the chances of one device must sum to one; {self.device!r} has {_checks.listing_text(branch_chances)}"
             )

@@ -208,14 +208,10 @@ class Tallied(ABC):
         answer_weights = (
             np.ones(answer_count) if weights is None else _checks.amounts(weights, what="weights", length=answer_count)
         )
-        weights_and_squares, has_weights = (
-            (answer_weights * people_per_answer, answer_weights * answer_weights * people_per_answer),
-            weights is not None or sampling is not None,
-        )
+        weights_and_squares = answer_weights * people_per_answer, answer_weights * answer_weights * people_per_answer
         sampled_answers = None if sampling is None else sampling.rows(answer_count, count=people_per_answer)
-        weights_and_squares = (
-            weights_and_squares if sampled_answers is None else (sampled_answers.weight, sampled_answers.squared)
-        )
+        if sampled_answers is not None:
+            weights_and_squares = sampled_answers.weight, sampled_answers.squared
         rows_by_group = {None: np.arange(answer_count)} if by is None else _members(by, answer_count)
         tally_by_group: dict[Any, Tally] = {}
         for group_name, group_rows in rows_by_group.items():
@@ -225,7 +221,7 @@ class Tallied(ABC):
                     responses.take(group_rows),
                     people_per_answer[group_rows],
                     (weights_and_squares[0][group_rows], weights_and_squares[1][group_rows]),
-                    weighted=has_weights,
+                    weighted=weights is not None or sampling is not None,
                     rows=None if sampled_answers is None else (sampled_answers, group_rows),
                     sums=sums,
                 )

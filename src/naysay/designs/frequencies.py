@@ -433,10 +433,8 @@ def heavy_hitters(
         raise DesignError("an alphabet belongs to texts; give length, not bits")
     bits_per_symbol = len(alphabet).bit_length() if alphabet else 8
     if length is not None:
-        bits, bits_per_step = (
-            _checks.whole_number(length, 1, 1_024 // bits_per_symbol, what="length") * bits_per_symbol,
-            bits_per_symbol,
-        )
+        bits = _checks.whole_number(length, 1, 1_024 // bits_per_symbol, what="length") * bits_per_symbol
+        bits_per_step = bits_per_symbol
     else:
         bits, bits_per_step = _checks.whole_number(bits, 1, 1_024, what="bits"), _STEP
     bits_per_step = bits_per_step if step is None else _checks.whole_number(step, 1, 16, what="step")

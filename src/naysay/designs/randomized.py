@@ -265,10 +265,8 @@ def kuk(*, p: Sequence[Exact], draws: int = 1, categories: Sequence[Label] = YES
 def _cards(red: Fraction, draws: int) -> Chance:
     """The step of drawing this many cards from one pack; each card is put back."""
     if draws == 1:
-        device_text, outcome_ways = (
-            "draw a card from your pack",
-            [("red", Say("red"), red), ("black", Say("black"), 1 - red)],
-        )
+        device_text = "draw a card from your pack"
+        outcome_ways = [("red", Say("red"), red), ("black", Say("black"), 1 - red)]
     else:
         device_text = f"draw {draws} cards from your pack, each put back, and count the red ones"
         count_chances = (math.comb(draws, k) * red**k * (1 - red) ** (draws - k) for k in range(draws + 1))
@@ -499,15 +497,8 @@ def _ranged(
     if not lowest_prevalence <= value <= highest_prevalence:
         raise DesignError(f"between must hold the prevalence, {float(value):g}; got {between!r}")
     end_designs = (design_at(lowest_prevalence), design_at(highest_prevalence))
-    if (
-        len(
-            {
-                bool(range_design.matrix[0, 0] > range_design.matrix[0, 1])
-                for range_design in (middle_design, *end_designs)
-            }
-        )
-        > 1
-    ):
+    speaks_for_first = {bool(design.matrix[0, 0] > design.matrix[0, 1]) for design in (middle_design, *end_designs)}
+    if len(speaks_for_first) > 1:
         raise DesignError(f"between must stay on one side of 1/2, or the answer may mean the opposite; got {between!r}")
     return replace(middle_design, alternatives=end_designs)
 

@@ -153,10 +153,8 @@ def command(request: PlanOptions) -> None:
         category_name = request.category or _checks.label(first_design.categories[0])
         request = replace(request, category=category_name, people=plan.n)
         if len(request.pi) == len(first_design.categories) and request.liars is None:
-            designs = {
-                _HONEST: direct(first_design.categories),
-                **designs,
-            }  # one design beside nothing compares nothing
+            # one design beside nothing compares nothing
+            designs = {_HONEST: direct(first_design.categories), **designs}
         above_lines = [plan.reached, *plan.warnings]
     output.write(request.html, lambda: comparison_html(_comparison(designs, request), above=above_lines))
 
@@ -327,10 +325,8 @@ class Plan(Result):
             lead_text = f" by more than {100 * request.lead:.4g} points" if request.lead else ""
             return f"{self.n:,} respondents show that {leader_name!r} leads{lead_text} with a power of {self.power:.3f}"
         category_place = self.variance.place(request.category)
-        category_name, category_share = (
-            _checks.label(self.variance.names[category_place]),
-            self.variance.values[category_place],
-        )
+        category_name = _checks.label(self.variance.names[category_place])
+        category_share = self.variance.values[category_place]
         if self.second is None:
             difference_text = f"{category_name!r}, {category_share:g}, from {request.null:g}"
             return f"{self.n:,} respondents tell {difference_text} with a power of {self.power:.3f}"

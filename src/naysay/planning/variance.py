@@ -22,7 +22,7 @@ from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import design_variances
 from naysay.estimate.fit import Cells
-from naysay.estimate.likelihood import check_rank, tangent
+from naysay.estimate.likelihood import check_rank, checked_target, tangent
 from naysay.estimate.linear import linear_map, products
 from naysay.estimate.registry import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.samples import slopes
@@ -186,8 +186,7 @@ def variance(
             f"for {design.name or design.kind} the estimators are {', '.join(estimators)}; got {estimator!r} "
             f"({_checks.nearest(estimator_name, estimators)})"
         )
-    if target not in ("population", "file"):
-        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    checked_target(target)
     return variance_of(design, Arguments(pi, estimators[estimator_name], choice(design, preferences), target))
 
 

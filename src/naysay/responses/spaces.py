@@ -739,17 +739,11 @@ def _bits_set(words: NDArray[np.int64]) -> NDArray[np.int64]:
             carry_planes = []
             while len(word_plane) > _FEW:
                 third_length = len(word_plane) // 3
-                a, b, c = (
-                    word_plane[:third_length],
-                    word_plane[third_length : 2 * third_length],
-                    word_plane[2 * third_length : 3 * third_length],
-                )
+                a, b, c = word_plane[: 3 * third_length].reshape(3, third_length, -1)
                 either = a ^ b
                 carry_planes.append((a & b) | (either & c))
                 word_plane = np.concatenate([either ^ c, word_plane[3 * third_length :]])
             bit_counts += plane_weight * ((word_plane[:, :, None] >> bit_places) & 1).sum(axis=0)
-            word_plane, plane_weight = (
-                np.concatenate(carry_planes) if carry_planes else word_plane[:0],
-                2 * plane_weight,
-            )
+            word_plane = np.concatenate(carry_planes) if carry_planes else word_plane[:0]
+            plane_weight *= 2
     return bit_counts

@@ -27,6 +27,7 @@ from naysay.design.base import check_design
 from naysay.design.several import choice
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.intervals import METHODS
+from naysay.estimate.likelihood import checked_target
 from naysay.estimate.registry import ESTIMATORS, suitable
 from naysay.simulate.result import Runs, Simulation
 from naysay.simulate.survey import HONEST, Behavior, Population, Survey, population, shares
@@ -111,8 +112,7 @@ def replicate(
     check_design(design)
     if interval is not None and interval not in METHODS:
         raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
-    if target not in ("population", "file"):
-        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    checked_target(target)
     estimator_names = _estimator_names(design, estimators, target)
     if isinstance(people, str):
         people = population(people, design.cells)
