@@ -212,7 +212,9 @@ class Tallied(ABC):
         sampled_answers = None if sampling is None else sampling.rows(answer_count, count=people_per_answer)
         if sampled_answers is not None:
             weights_and_squares = sampled_answers.weight, sampled_answers.squared
-        rows_by_group = {None: np.arange(answer_count)} if by is None else _members(by, answer_count)
+        rows_by_group: dict[Any, NDArray[np.intp]] = (
+            {None: np.arange(answer_count)} if by is None else _members(by, answer_count)
+        )
         tally_by_group: dict[Any, Tally] = {}
         for group_name, group_rows in rows_by_group.items():
             with in_group(group_name):
