@@ -212,25 +212,25 @@ class Tallied(ABC):
         sampled_answers = None if sampling is None else sampling.rows(answer_count, count=people_per_answer)
         if sampled_answers is not None:
             weights_and_squares = sampled_answers.weight, sampled_answers.squared
-        rows_by_group: dict[Any, NDArray[np.intp]] = (
-            {None: np.arange(answer_count)} if by is None else _members(by, answer_count)
+        rows_by_group: Mapping[Any, list[int] | slice] = (
+            {None: slice(None)} if by is None else _members(by, answer_count)  # all rows are not copied
         )
         tally_by_group: dict[Any, Tally] = {}
         for group_name, group_rows in rows_by_group.items():
             with in_group(group_name):
                 tally_by_group[group_name] = Tally.of(
                     self,
-                    responses.take(group_rows),
+                    responses if by is None else responses.take(group_rows),
                     people_per_answer[group_rows],
                     (weights_and_squares[0][group_rows], weights_and_squares[1][group_rows]),
                     weighted=weights is not None or sampling is not None,
-                    rows=None if sampled_answers is None else (sampled_answers, group_rows),
+                    rows=None if sampled_answers is None else (sampled_answers, np.arange(answer_count)[group_rows]),
                     sums=sums,
                 )
         return tally_by_group[None] if by is None else tally_by_group
 
 
-def _members(by: ArrayLike, size: int) -> dict[Any, NDArray[np.intp]]:
+def _members(by: ArrayLike, size: int) -> dict[Any, list[int]]:
     """The rows of each group, the missing group first."""
     group_by_row = [None if _checks.is_missing(group_name) else group_name for group_name in cells_of(by)]
     if len(group_by_row) != size:
@@ -240,4 +240,4 @@ def _members(by: ArrayLike, size: int) -> dict[Any, NDArray[np.intp]]:
     }
     for row_number, group_name in enumerate(group_by_row):
         rows_by_group[group_name].append(row_number)
-    return {group_name: np.array(group_rows) for group_name, group_rows in rows_by_group.items()}
+    return rows_by_group
