@@ -139,7 +139,7 @@ def image(chart: Drawable, *, size: int, height: int, padding: dict[str, int], t
             labelFontSize=12,
             titleFontSize=12,
             labelPadding=6,
-            labelSeparation=8,
+            labelSeparation=4,
             titlePadding=8,
         )
         .configure_legend(labelColor=ink("text"), labelFontSize=12, labelLimit=0, padding=0)

@@ -25,7 +25,7 @@ from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink
 from naysay.show.result import template
 
 _BAR, _STEP, _RIGHT_PADDING = 16, 10, 18
-_FLUSH = {"labelFlush": False}
+_FLUSH = {"labelFlush": False, "labelSeparation": 8}
 _SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pooled": "diamond"}
 _SIZES = {"truth": 420, "estimate": 64}
 
