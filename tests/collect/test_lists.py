@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def answered(form, design, people, *, seed):
 
 
 @pytest.mark.parametrize("design", SURVEYS)
-def test_a_survey_of_lists_is_estimated_from_the_counts_that_people_sent(tmp_path, client, capsys, design):
+def test_a_survey_of_lists_is_estimated_from_the_counts_that_people_sent(tmp_path, client, capsys, monkeypatch, design):
     """Database, export, page, command and shared page agree with the design's own estimate from the same counts."""
     form = fielded(tmp_path, *SURVEYS[design])
     rows, tally = answered(form, design, 500, seed=4)
@@ -124,6 +125,12 @@ def test_a_survey_of_lists_is_estimated_from_the_counts_that_people_sent(tmp_pat
     store.dispose()
     exported = of_export(tmp_path / "drugs.csv", names=True, separator=",", encoding=None, columns=("drugs",))
     assert exported.estimates("drugs")[None].proportions == pytest.approx(shares)
+    codebook = (tmp_path / "drugs.csv.codebook.md").read_text(encoding="utf-8").partition("## `drugs`")[2]
+    assert all(f"`{name}`" in codebook for name in rows[0] if name not in ("arm", "region"))
+    monkeypatch.chdir(tmp_path)
+    [command] = re.findall("^    naysay (.*)$", codebook, re.MULTILINE)
+    assert main([*shlex.split(command), "--estimator", "maximum_likelihood", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["proportions"] == pytest.approx(shares)
     data = ["--survey", "drugs", "--data", str(tmp_path), "--format", "json"]
     assert main(["estimate", "--response", "drugs", *data]) == 0
     assert json.loads(capsys.readouterr().out)["proportions"] == pytest.approx(shares)

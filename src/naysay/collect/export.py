@@ -18,7 +18,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -414,7 +414,24 @@ def markdown(book: Codebook, *, file: str, replies: int, caution: str = "", esca
         ]
     for entry in book.entries:
         lines += ["", f"## `{entry.column}`", "", _one_line(entry.label), "", *_entry(entry, book, file)]
+    for measure in book.measures:
+        lines += ["", f"## `{measure.column}`", "", *_measured_together(measure, file)]
     return "\n".join(lines) + "\n"
+
+
+def _measured_together(measure: Entry, file: str) -> Iterator[str]:
+    asked = cast("Asked", measure.asked)
+    yield f"It is no column: it is what these columns measure together, by `{asked.design.name or asked.design.kind}`."
+    yield ""
+    for arm, columns in asked.arms.items():
+        who = f"in the arm `{arm}`" if arm else "of everybody"
+        yield f"- {who}: {', '.join(f'`{column}`' for column in columns)}"
+    yield ""
+    yield _estimate_command(file, measure)
+
+
+def _estimate_command(file: str, entry: Entry) -> str:
+    return f"    naysay estimate {shlex.quote(file)} --response {shlex.quote(entry.column)}"
 
 
 def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
@@ -431,7 +448,7 @@ def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
         for privacy_line in privacy.lines(design):
             yield f"- {_one_line(privacy_line)}"
         yield ""
-        yield f"    naysay estimate {shlex.quote(file)} --response {shlex.quote(entry.column)}"
+        yield _estimate_command(file, entry)
     if entry.values:
         is_coded = book.coded and entry.holds != "sets"
         table_head: tuple[str, ...] = ("code", "name", "label") if is_coded else ("value", "label")
