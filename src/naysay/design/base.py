@@ -453,6 +453,8 @@ def of_node(node: object) -> Answerable:
                 "passes over it may draw by another design than you mean"
             )
         alternative_designs = tuple(built_fields.get("alternatives", ()))
+        for alternative in alternative_designs:
+            check_design(alternative, needed_text="an alternative must be a design", error=DesignError)
         return replace(design, alternatives=alternative_designs) if alternative_designs else design
     except DesignError:
         raise

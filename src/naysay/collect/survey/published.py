@@ -228,6 +228,9 @@ def _holds_list(labels: Any) -> bool:
     return isinstance(labels, list) and any(isinstance(label, list) for label in labels)
 
 
+_OF_ONE_QUESTION = {"level", "by_hand", "categories", "still_possible", "reveals"}
+
+
 def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
     """The first statement that promises more privacy than the designs give."""
     for name, level_rows in statements(questionnaire).items():
@@ -237,6 +240,8 @@ def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) ->
             for key, value in real.items():
                 if not _enough(stated[key], value):
                     return f"it states less for {name!r} than its design tells: {key} {stated[key]} in place of {value}"
+    if misplaced_fields := _OF_ONE_QUESTION & form["together"].keys():
+        return f"it states of all answers what is told of one: {min(misplaced_fields)}"
     for key, value in together(questionnaire).items():
         if not _enough(form["together"][key], value):
             return f"it states less for all answers than they tell: {key} {form['together'][key]} in place of {value}"
