@@ -602,6 +602,38 @@ def test_who_complies_by_a_column_is_refused_where_it_would_tell_who_failed(tmp_
     assert "covariates come from plain questions" in capsys.readouterr().err
 
 
+def test_an_offset_withholds_controls_where_few_people_have_it(tmp_path, client, capsys):
+    """Whoever has none is left out: two prints, with it and without, would say whether this person failed."""
+    sheet = tmp_path / "club.md"
+    text_row = "| | text | why | Why? | | | {relevant} |"
+    assert text_row in SHEET
+    number_row = "| | integer | years | For how many years? | | | |"
+    sheet.write_text(
+        SHEET.replace(text_row, number_row).format(truth="lot", label="", design="negative()").lstrip(),
+        encoding="utf-8",
+    )
+    rng = np.random.default_rng(11)
+    rows = [
+        {
+            "home": "red",
+            "vote": str(rng.choice(PARTIES)),
+            "vote_control": str(rng.choice(PARTIES, p=(0.1, 0.4, 0.5))),
+            "vote_control_truth": "red",
+            "years": min(place, 1) or None,
+        }
+        for place in range(300)
+    ]
+    store = stored(tmp_path, client, questionnaire.load(sheet), rows, name="naysay.db")
+    store.close("club")
+    store.dispose()
+    survey = ["--survey", "club", "--data", str(tmp_path), "--format", "json", "--penalty", "1"]
+    for words, withheld in (([], False), (["--offset", "years", "--missing", "drop"], True)):
+        assert main(["regress", "vote ~ 1", *words, *survey]) == 0
+        out, err = capsys.readouterr()
+        assert ("answers to the controls of 'vote' do not count here" in err) == withheld
+        assert ("compliance" in json.loads(out)) == (not withheld)
+
+
 def test_a_crosstab_and_a_regression_never_say_who_failed(tmp_path, client, capsys):
     """In cells of few people the numbers are those without controls, whoever failed."""
     seen = []

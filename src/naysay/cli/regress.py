@@ -159,9 +159,11 @@ def _of_survey(request: RegressOptions) -> Fits:
             f"{_checks.nearest(question, known) if known else 'it has none'}",
             column=question,
         )
-    _check_covariates(request.variables, known)
-    files.check_columns(replies.frame.lazy(), request.variables)
-    measured = measure(replies, question, beside=request.variables)  # numbers, too: C(age) makes cells of them
+    # numbers, too: C(age) makes cells of them; and the offset, as whoever has none may be left out
+    columns_beside = [*request.variables, *([] if request.offset is None else [request.offset])]
+    _check_covariates(columns_beside, known)
+    files.check_columns(replies.frame.lazy(), columns_beside)
+    measured = measure(replies, question, beside=columns_beside)
     if measured.withheld:
         if request.compliance is not None:
             raise DataError(f"who complies is not told: {withheld_note(question)}")
