@@ -232,6 +232,17 @@ def test_who_complies_is_refused_where_nothing_tells_it(same, options, told):
     assert str(refused.value).count(". ") == 0
 
 
+def test_one_person_far_out_does_not_stand_for_a_group_without_compliers():
+    """An age typed as 2,000 gives this one person a ρ of 1; the maximum is finite, and all others tell coefficients."""
+    survey, columns, _ = cheats(0)
+    ages = np.where(np.arange(900) == 7, 2_000, columns["age"])
+    fit = regression.regress(survey, "cheated + check ~ 1", columns | {"age": ages + 0.0}, compliance="age")
+    assert fit.optimum.endless.size == 0
+    assert fit.model.nuisance(fit.optimum.theta, slice(7, 8)).item() > 1 - 1e-6
+    with pytest.raises(DataError, match="'age' is no variable of the formula"):
+        fit.along("age")
+
+
 def test_equal_compliance_is_compared_with_fewer_covariates_only():
     survey, columns, same = cheats(0)
     by_age, by_power = (

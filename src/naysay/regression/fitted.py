@@ -399,6 +399,7 @@ class Fitted:
         >>> values, shares.probabilities[:, 0].round(3)
         ((0, 1), array([0.3, 0.6]))
         """
+        _check_variables(self, [variable])
         levels = _levels(self, variable)
         if not levels:
             distinct_numbers = np.unique(self.data.table[variable].to_numpy().astype(float))
