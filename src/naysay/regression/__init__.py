@@ -5,7 +5,17 @@
 
 from naysay.regression.fitted import Effects, Predictions, Test
 from naysay.regression.fitting import regress
+from naysay.regression.outcome import OutcomeRegression, regress_outcome
 from naysay.regression.reading import FUNCTIONS
 from naysay.regression.result import Regression
 
-__all__ = ["FUNCTIONS", "Effects", "Predictions", "Regression", "Test", "regress"]
+__all__ = [
+    "FUNCTIONS",
+    "Effects",
+    "OutcomeRegression",
+    "Predictions",
+    "Regression",
+    "Test",
+    "regress",
+    "regress_outcome",
+]

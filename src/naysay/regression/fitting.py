@@ -152,18 +152,23 @@ def regress(
         raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={standard_errors!r}")
     if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
         raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
-    column_roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
-    parsed_formula = parse(formula)
+    column_roles = Roles(part_column_of(design, level, sample), weights, count, offset, sampling)
     regression_data = read(
         design,
-        parsed_formula,
+        parse(formula),
         data,
         column_roles,
         missing=missing,
         reference=reference,
         cheaters=cheaters,
-        compliance=None if compliance is None else _compliance_formula(design, formula, compliance, cheaters),
+        compliance=None if compliance is None else compliance_formula(design, formula, compliance, cheaters),
     )
+    return regression_of(regression_data, standard_errors or ("sandwich" if has_sampling else "observed"), penalty)
+
+
+def regression_of(regression_data: Data, standard_error_name: str = "observed", penalty: float = 0.0) -> Regression:
+    """The regression of those who answered; see `regress` for what is raised."""
+    design = regression_data.design
     if design.structure.stacked:  # the design must tell the categories apart, whatever the covariates
         stacked(design, regression_data.tally, "population")
     else:
@@ -179,7 +184,6 @@ def regress(
     if isinstance(design, Samples) and controls_of(design, design.designs[0]):
         _check_somebody_complies(regression_data, optimum)
     check_finite(regression_data, optimum, penalty)
-    standard_error_name = standard_errors or ("sandwich" if has_sampling else "observed")
     return Regression(regression_data, optimum, standard_error_name, prior, model, squared_weights)
 
 
@@ -212,7 +216,7 @@ def _check_somebody_complies(data: Data, optimum: Optimum) -> None:
         )
 
 
-def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:
+def part_column_of(design: Answerable, level: str | None, sample: str | None) -> str | None:
     """The column that tells the channels of the design apart, under the name that it has for this design."""
     role_and_column = {"respondent": ("level", level), "researcher": ("sample", sample), "nobody": (None, None)}
     design_name = design.name or design.kind
@@ -229,7 +233,7 @@ def _part(design: Answerable, level: str | None, sample: str | None) -> str | No
     return part_column
 
 
-def _compliance_formula(design: Answerable, formula: str, compliance: str, cheaters: str) -> Formula:
+def compliance_formula(design: Answerable, formula: str, compliance: str, cheaters: str) -> Formula:
     """The formula of who complies, after checking that the design shows who does."""
     if not (design.offer.measures_compliance and within(design).parameters):
         raise DataError(
@@ -261,12 +265,12 @@ def check_columns(data: Data) -> None:
             "answered; leave terms out, or join categories",
             rank=len(x),
         )
-    _check_apart(x, data.matrix.columns)
+    check_apart(x, data.matrix.columns)
     if data.compliance is not None and model.w is not None:
-        _check_apart(model.w[has_weight], data.compliance[1].columns)
+        check_apart(model.w[has_weight], data.compliance[1].columns)
 
 
-def _check_apart(x: Floats, column_names: Sequence[str]) -> None:
+def check_apart(x: Floats, column_names: Sequence[str]) -> None:
     """Raise unless these columns can tell coefficients apart."""
     column_squares = np.einsum("ij,ij->j", x, x)
     empty = [

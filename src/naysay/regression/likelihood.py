@@ -94,6 +94,8 @@ class Model:
         The place of the category whose coefficients are 0.
     w : (n, m) float, optional
         Covariates of who complies; None where ν is the same for everybody.
+    beside : (t, n) float, optional
+        How likely something else that people told is in each category, up to a factor of each row.
     """
 
     x: Floats
@@ -104,6 +106,7 @@ class Model:
     within: Within
     reference: int
     w: Floats | None = None
+    beside: Floats | None = None
 
     @property
     def t(self) -> int:
@@ -168,7 +171,9 @@ class Model:
     def at(self, rows: NDArray[np.intp] | slice) -> Model:
         """The same model of some of the rows."""
         offset, w = (None if column is None else column[rows] for column in (self.offset, self.w))
-        return replace(self, x=self.x[rows], offset=offset, answer=self.answer[rows], weight=self.weight[rows], w=w)
+        beside = None if self.beside is None else self.beside[:, rows]
+        columns = {"offset": offset, "w": w, "beside": beside}
+        return replace(self, x=self.x[rows], answer=self.answer[rows], weight=self.weight[rows], **columns)
 
     def average(self, theta: Floats) -> tuple[Floats, Floats]:
         """The mean of π over the rows by their weights, (t,), and its derivatives, (t, P)."""
@@ -239,6 +244,13 @@ class Model:
                 row_scores[rows, place] = scores[:, None] * columns
         return row_scores
 
+    def posteriors(self, theta: Floats) -> tuple[Floats, Floats]:
+        """The chance of each category given what a row holds, (t, n), and its derivatives by ν over it, (q, t, n)."""
+        chances, slopes = np.empty((self.t, len(self.x))), np.empty((self.q, self.t, len(self.x)))
+        for rows, piece in self._pieces(theta):
+            chances[:, rows], slopes[:, :, rows] = piece.r, np.reshape(piece.own, (self.q, self.t, -1))
+        return chances, slopes
+
     def weighted_information(self, theta: Floats, kind: str, weight: Floats) -> Floats:
         """The curvatures of a kind, added up with other weights, (P, P)."""
         information = np.zeros((self.size, self.size))
@@ -261,7 +273,8 @@ class Model:
             if self.offset is not None:
                 eta += self.offset[rows]
             row_table = _Table.of(self, theta, rows) if table is None else table
-            yield rows, Piece(self, row_table, self.answer[rows], self._softmax(eta))
+            beside = None if self.beside is None else self.beside[:, rows]
+            yield rows, Piece(self, row_table, self.answer[rows], self._softmax(eta), beside)
 
     def _add(self, information: Floats, curvature: Callable[[int, int], Floats], weight: Floats, rows: slice) -> None:
         """Add Σ w h x xᵀ over the rows to the lower half of the information."""
@@ -329,15 +342,18 @@ class _Table(NamedTuple):
 class Piece:
     """What the answers of a run of rows tell: f, the scores of the predictors and their curvature."""
 
-    def __init__(self, model: Model, table: _Table, answer: Places, pi: Floats) -> None:
+    def __init__(self, model: Model, table: _Table, answer: Places, pi: Floats, beside: Floats | None = None) -> None:
         self.model, self.table, self.answer, self.pi = model, table, answer, pi
         self.column = answer if model.w is None else np.arange(len(answer))  # of the table
+        self.prior = pi if beside is None else pi * beside
         joint_chances = table.m.take(self.column, axis=1)
-        joint_chances *= pi
+        joint_chances *= self.prior
         self.f = joint_chances.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.r = joint_chances / self.f
-            self.own = [(pi * first_slopes.take(self.column, axis=1)) / self.f for first_slopes in table.first_slopes]
+            self.own = [
+                (self.prior * first_slopes.take(self.column, axis=1)) / self.f for first_slopes in table.first_slopes
+            ]
 
     @cached_property
     def scores(self) -> Floats:
@@ -373,7 +389,7 @@ class Piece:
         return np.asarray(
             information
             if second_slopes is None
-            else information - (self.pi * second_slopes.take(self.column, axis=1)).sum(axis=0) / self.f
+            else information - (self.prior * second_slopes.take(self.column, axis=1)).sum(axis=0) / self.f
         )
 
     def _expected(self, *, category_known: bool) -> Floats:

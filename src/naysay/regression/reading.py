@@ -141,13 +141,17 @@ def read(
     reference: Label | None,
     cheaters: str,
     compliance: Formula | None = None,
+    beside: Sequence[str] = (),
 ) -> Data:
-    """The model of a formula for a table; see `regress` for what is given and raised."""
+    """The model of a formula for a table; see `regress` for what is given and raised.
+
+    Its table has the columns `beside`, too, in which nobody may have a gap.
+    """
     if cheaters not in CHEATERS:
         raise DataError(f"cheaters must be one of {', '.join(CHEATERS)}; got {cheaters!r}")
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-    variables = tuple(dict.fromkeys([*formula.variables, *(compliance.variables if compliance else ())]))
+    variables = tuple(dict.fromkeys([*formula.variables, *(compliance.variables if compliance else ()), *beside]))
     frame = _needed_columns(data, formula.response, variables, roles)
     amounts_by_role = {role: _amounts(frame[column_name], role) for role, column_name in roles.numbers.items()}
     responses, answer_places = _answers(design, frame, formula.response, roles.part)

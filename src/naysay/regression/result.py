@@ -325,13 +325,14 @@ def _row(numbers: ArrayLike, places: int) -> tuple[str, ...]:
     return (
         *(number_text(number, places) for number in (value, standard_error)),
         number_text(test_statistic, 2),
-        _p(p),
+        p_text(p),
         number_text(low, places),
         number_text(high, places),
     )
 
 
-def _p(value: float) -> str:
+def p_text(value: float) -> str:
+    """A p-value to three digits; a dash where it is undefined."""
     return "–" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -345,7 +346,8 @@ def _terms(term_tests: Mapping[str, Test]) -> Iterator[Table]:
     if any(test.degrees_of_freedom > 1 for test in term_tests.values()):
         column_heads = (Column("term", words=True, width=40), Column("Wald χ²"), Column("df"), Column("p"))
         table_rows = (
-            (n, number_text(t.statistic, 2), str(t.degrees_of_freedom), _p(t.p_value)) for n, t in term_tests.items()
+            (n, number_text(t.statistic, 2), str(t.degrees_of_freedom), p_text(t.p_value))
+            for n, t in term_tests.items()
         )
         yield Table(column_heads, tuple(table_rows))
 
