@@ -248,7 +248,9 @@ class Model:
         """The chance of each category given what a row holds, (t, n), and its derivatives by ν over it, (q, t, n)."""
         chances, slopes = np.empty((self.t, len(self.x))), np.empty((self.q, self.t, len(self.x)))
         for rows, piece in self._pieces(theta):
-            chances[:, rows], slopes[:, :, rows] = piece.r, np.reshape(piece.own, (self.q, self.t, -1))
+            chances[:, rows] = piece.r
+            for k, slope in enumerate(piece.own):
+                slopes[k, :, rows] = slope
         return chances, slopes
 
     def weighted_information(self, theta: Floats, kind: str, weight: Floats) -> Floats:

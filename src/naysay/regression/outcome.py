@@ -162,6 +162,8 @@ class End(NamedTuple):
     held: NDArray[np.bool_]
 
 
+_WITHOUT = "without the assumption of normal errors (least squares)"
+_APART = 3.0  # standard errors between two estimates that do not belong to one model
 _STEPS = 200
 _DONE = 1e-10  # what a step can still gain of log-likelihood
 _FLAT = 1e-9  # curvature, as a share of the largest, that counts as none
@@ -427,6 +429,29 @@ class OutcomeRegression(Result):
         reach = scipy.stats.norm.ppf((1 + _checks.confidence(confidence)) / 2) * self.standard_errors
         return np.column_stack([self.coefficients - reach, self.coefficients + reach])
 
+    @cached_property
+    def least_squares(self) -> tuple[Floats, Floats]:
+        """Coefficients and standard errors of an outcome of numbers without the assumption of normal errors.
+
+        The mean outcome given answers and covariates is Σ_j r_j x_j·b, with r_j the chance of category j by the answers
+        alone: least squares on Σ_j r_j x_j. The errors hold for unequal variances, and carry those of r_j.
+        """
+        alone, mixture = self.regression, self.mixture
+        model, theta, free = mixture.model, alone.optimum.theta, np.flatnonzero(~alone.optimum.bound)
+
+        def solved(theta: Floats) -> tuple[Floats, Floats, Floats]:
+            x = np.einsum("jn,jnk->nk", model.posteriors(theta)[0], mixture.columns)
+            bread = np.linalg.inv((x.T * model.weight) @ x)
+            return x, bread, bread @ (x.T @ (model.weight * mixture.values))
+
+        x, bread, beta = solved(theta)
+        pull = x * (mixture.values - x @ beta)[:, None]
+        covariance = bread @ ((pull.T * model.weight) @ pull) @ bread
+        steps = 1e-5 * np.diag(mixture.units[: model.size])[free]
+        moves = [(solved(theta + step)[2] - solved(theta - step)[2]) / (2 * step.sum()) for step in steps]
+        covariance += np.transpose(moves) @ alone.whole_covariance[np.ix_(free, free)] @ moves
+        return beta, np.asarray(np.sqrt(np.diagonal(covariance)))
+
     @property
     def equations(self) -> list[tuple[Equation, slice]]:
         """The equations of the outcome, the category and who complies, with the places of their parameters."""
@@ -481,18 +506,14 @@ class OutcomeRegression(Result):
             )
             tables.append(Table(heads, lines, equation.comparison))
         beside = [(name, *(number_text(number, 4) for number in numbers)) for name, numbers in self.beside.items()]
+        if self.event is None:
+            pairs = zip(self.names, *self.least_squares, strict=True)
+            rows_without = [(name, *(number_text(float(number), 3) for number in numbers)) for name, *numbers in pairs]
+            tables.append(Table(heads[:3], tuple(rows_without), f"{self.equations[0][0].comparison}, {_WITHOUT}"))
         if beside:
-            tables.append(
-                Table(
-                    (Column("estimated beside", words=True, width=40), *map(Column, ("value", "s.e."))), tuple(beside)
-                )
-            )
-        return [
-            *map(Sentence, sentences),
-            *tables,
-            Points(tuple(self._rests(confidence))),
-            *map(Note, self.reservations),
-        ]
+            tables.append(Table((Column("estimated beside", words=True, width=40), *heads[1:3]), tuple(beside)))
+        notes = map(Note, self.reservations)
+        return [*map(Sentence, sentences), *tables, Points(tuple(self._rests(confidence))), *notes]
 
     @property
     def beside(self) -> dict[str, tuple[float, float]]:
@@ -515,7 +536,7 @@ class OutcomeRegression(Result):
         if self.event is None:
             yield (
                 "assumes: what the formula leaves of the outcome is normal, with one σ in all categories; where it is "
-                "skewed, the mixture may take the tail for a category"
+                "not, the mixture takes the shape of the outcome for the category, and only least squares hold"
             )
         value = self.log_likelihood
         reached = sum(value - end.found.value < 1e-3 for end in self.ends)
@@ -530,6 +551,15 @@ class OutcomeRegression(Result):
         names = [share for share, is_held in zip(model.within.assumptions, held, strict=False) if is_held]
         if names:
             sentences.append(f"at the boundary, and held there: {', '.join(names)}; standard errors are given this")
+        if self.event is None:
+            beta, errors = self.least_squares
+            is_far = np.abs(self.coefficients - beta) > _APART * errors
+            if is_far.any():
+                far = _checks.listing_text(name for name, each in zip(self.names, is_far, strict=True) if each)
+                sentences.append(
+                    f"least squares without normal errors differ in {far} by more than {_APART:g} standard errors: the "
+                    "outcome is not normal within categories; use least squares, or transform the outcome"
+                )
         if self.n < 10 * self.end.theta.size:
             sentences.append(f"only {self.n / self.end.theta.size:.1f} answers a parameter; intervals may be too short")
         return sentences
@@ -537,6 +567,7 @@ class OutcomeRegression(Result):
     def numbers(self, confidence: float = 0.95) -> dict[str, object]:
         """The regression by the names of its JSON."""
         data, (names, rows) = self.regression.data, self.records(confidence)
+        squares = self.least_squares if self.event is None else ()
         return {
             "outcome": self.outcome.text,
             "formula": data.formula.text,
@@ -553,6 +584,7 @@ class OutcomeRegression(Result):
             "standard_error_kind": "observed information",
             "confidence": confidence,
             "beside": {name: {"estimate": v, "standard_error": e} for name, (v, e) in self.beside.items()},
+            "least_squares": None if self.event else {"estimates": squares[0], "standard_errors": squares[1]},
             "log_likelihood": self.log_likelihood,
             "aic": self.aic,
             "rests_on": list(self._rests(confidence)),
