@@ -17,8 +17,10 @@ from naysay.console.options import SamplingOptions, prepare_frame, record_cells,
 from naysay.console.output import takes
 from naysay.errors import DataError
 from naysay.regression.fitting import regress
+from naysay.regression.outcome import OutcomeRegression, regress_outcome
 from naysay.regression.reading import parse, parse_right
 from naysay.regression.result import Regression, regression_html
+from naysay.show.page import Section, html
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,6 +55,12 @@ class Regressed:
     penalty: Annotated[float, "M"] = 0.0
     cheaters: Literal["within", "CDM"] = "within"
     compliance: Annotated[str | None, "FORMULA"] = None
+    outcome: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMULA", help="Regress a plain column on the true category, such as 'score ~ cheated + age'."
+        ),
+    ] = None
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="RECORD", help="Predict shares if everybody had these, such as 'age=40,gender=f'; again."),
@@ -74,9 +82,21 @@ class RegressOptions(SamplingOptions, Surveyed, Regressed):
 
     @property
     def variables(self) -> list[str]:
-        """The covariates, of the answers and of who complies."""
+        """The covariates, of the answers and of who complies, and the columns of an outcome."""
+        formula, of_outcome = parse(self.formula), [] if self.outcome is None else [parse(self.outcome)]
         of_compliance = () if self.compliance is None else parse_right(self.compliance, "answer").variables
-        return list(dict.fromkeys([*parse(self.formula).variables, *of_compliance]))
+        beside = [name for each in of_outcome for name in (*each.response, *each.variables)]
+        trait = formula.response[0]
+        return list(dict.fromkeys([*formula.variables, *of_compliance, *(name for name in beside if name != trait)]))
+
+    def check_outcome(self) -> None:
+        """Raise if an outcome has options beside it that its regression does not take."""
+        plain = RegressOptions(self.formula)
+        sampling_names = [option_field.name for option_field in fields(SamplingOptions)]
+        others = ("survey", "offset", "standard_errors", "penalty", "cheaters", "at", "weight", *sampling_names)
+        taken = next((name for name in others if getattr(self, name) != getattr(plain, name)), None)
+        if self.outcome is not None and taken is not None:
+            raise DataError(f"a regression of an outcome takes no --{taken.replace('_', '-')}; leave it out")
 
 
 @takes(RegressOptions, regress)
@@ -104,9 +124,12 @@ def command(request: RegressOptions) -> None:
       naysay regress "doping ~ age" answers.csv --control "check: no" \\
           --compliance age --penalty 1 --design "warner(p=0.7)"
       naysay regress "smoking ~ area" --survey sample --penalty 1
+      naysay regress "doping ~ age" answers.csv --design "warner(p=0.7)" \\
+          --outcome "hours ~ doping + age"
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
+    request.check_outcome()
     if (request.file is None) == (request.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay regress --help")
     fits = _of_survey(request) if request.file is None else _of_file(request, request.file)
@@ -186,7 +209,8 @@ def _at(request: RegressOptions, design: Answerable, column: str | None) -> Regr
     return replace(request, level=column) if design.offer.noun == "level" else replace(request, sample=column)
 
 
-Fits: TypeAlias = tuple[Regression, RegressOptions, Regression | None]
+AnyRegression: TypeAlias = Regression | OutcomeRegression
+Fits: TypeAlias = tuple[AnyRegression, RegressOptions, AnyRegression | None]
 """The regression, its options, and the one without controls."""
 
 
@@ -201,19 +225,24 @@ def _check_covariates(variables: Sequence[str], private: Collection[str]) -> Non
         )
 
 
-def _fitted(request: RegressOptions, design: Answerable, source: pl.LazyFrame) -> Regression:
+def _fitted(request: RegressOptions, design: Answerable, source: pl.LazyFrame) -> AnyRegression:
     """The regression of answers under a design."""
     response, variables = list(parse(request.formula).response), request.variables
     typed_frame = _typed_frame(request, source, response, variables, joint=design.space.answers > 1)
+    names = ("level", "sample", "count", "missing", "reference")
+    column_options = {option_name: getattr(request, option_name) for option_name in names}
+    if request.outcome is not None:
+        column_options["compliance"] = request.compliance
+        return regress_outcome(
+            design, request.formula, request.outcome, prepare_frame(typed_frame, None), **column_options
+        )
     sampling = request.sampling(typed_frame)
     return regress(
         design,
         request.formula,
         prepare_frame(typed_frame, sampling),
-        **{
-            option_name: getattr(request, option_name)
-            for option_name in ("level", "sample", "count", "offset", "missing", "reference")
-        },
+        **column_options,
+        offset=request.offset,
         weights=request.weight if sampling is None else None,
         sampling=sampling,
         standard_errors=request.standard_errors,
@@ -250,24 +279,32 @@ def _beside(request: RegressOptions, columns: Sequence[str], samples: Sequence[s
 _JOINER = "; "  # between the truths of several controls
 
 
-def _say(fit: Regression, request: RegressOptions, naive: Regression | None) -> None:
+def _say(fit: AnyRegression, request: RegressOptions, naive: AnyRegression | None) -> None:
     """The regression in the form that was asked for, and as a page; after it, the one without the control."""
     values_at = [_values(at_text) for at_text in request.at or ()]
+    of_print = {"confidence": request.confidence} | ({} if request.outcome is not None else {"at": values_at})
     if request.format_ == "csv":
         for note in fit.reservations:
             output.note(note)
         output.say(fit.to_csv(request.confidence))
     elif request.format_ == "json":
-        uncorrected = {} if naive is None else {"without_control": naive.to_dict(request.confidence, values_at)}
-        output.say(output.json_text(fit.to_dict(request.confidence, values_at) | uncorrected))
+        uncorrected = {} if naive is None else {"without_control": naive.to_dict(**of_print)}
+        output.say(output.json_text(fit.to_dict(**of_print) | uncorrected))
     elif request.format_ == "latex":
-        output.say(fit.to_latex(request.confidence, values_at))
+        output.say(fit.to_latex(**of_print))
     else:
-        output.say(fit.to_text(request.confidence, values_at))
+        output.say(fit.to_text(**of_print))
         if naive is not None:
-            output.say(f"\n{options.NAIVE}\n\n{naive.to_text(request.confidence, values_at)}")
+            output.say(f"\n{options.NAIVE}\n\n{naive.to_text(**of_print)}")
     if request.html is not None:
-        output.write(request.html, lambda: regression_html(fit, confidence=request.confidence, at=values_at))
+        output.write(request.html, lambda: _page(fit, request.confidence, values_at))
+
+
+def _page(fit: AnyRegression, confidence: float, at: Sequence[dict[str, Any]]) -> str:
+    """The regression as a page of its own."""
+    if isinstance(fit, Regression):
+        return regression_html(fit, confidence=confidence, at=at)
+    return html(fit.outcome.text, [Section("The numbers", fit.parts(confidence))])
 
 
 def _values(text: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats, Label
+from naysay._values import Floats, JsonObject, Label
 from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
 from naysay.errors import DataError, NotEstimable
@@ -30,7 +30,7 @@ from naysay.regression.fitting import check_apart, compliance_formula, part_colu
 from naysay.regression.likelihood import Evaluated, Model
 from naysay.regression.reading import Data, Formula, Matrix, Roles, formulaic, parse, read
 from naysay.regression.result import Regression, p_text
-from naysay.show import Column, Content, Note, Points, Records, Result, Sentence, Table
+from naysay.show import Column, Content, Note, Points, Records, Result, Sentence, Table, latex, plain, text
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -511,7 +511,9 @@ class OutcomeRegression(Result):
             rows_without = [(name, *(number_text(float(number), 3) for number in numbers)) for name, *numbers in pairs]
             tables.append(Table(heads[:3], tuple(rows_without), f"{self.equations[0][0].comparison}, {_WITHOUT}"))
         if beside:
-            tables.append(Table((Column("estimated beside", words=True, width=40), *heads[1:3]), tuple(beside)))
+            tables.append(
+                Table((Column("estimated beside", words=True, width=40), Column("value"), heads[2]), tuple(beside))
+            )
         notes = map(Note, self.reservations)
         return [*map(Sentence, sentences), *tables, Points(tuple(self._rests(confidence))), *notes]
 
@@ -596,6 +598,22 @@ class OutcomeRegression(Result):
         names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
         rows = [[equation.label, column, *numbers] for equation, column, numbers in self._rows(confidence)]
         return Records(names, rows)
+
+    def to_text(self, confidence: float = 0.95) -> str:
+        """The regression as plain text."""
+        return text(self.parts(confidence))
+
+    def to_latex(self, confidence: float = 0.95) -> str:
+        """The regression as LaTeX, with tables that need the package booktabs."""
+        return latex(self.parts(confidence))
+
+    def to_dict(self, confidence: float = 0.95) -> JsonObject:
+        """The regression as one JSON object with stable names; undefined numbers are None."""
+        return dict(plain(self.numbers(confidence)))
+
+    def to_csv(self, confidence: float = 0.95) -> str:
+        """The coefficients as CSV, a row each."""
+        return self.records(confidence).to_csv()
 
     def __repr__(self) -> str:
         return f"<OutcomeRegression {self.outcome.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"
