@@ -66,6 +66,19 @@ def test_json_holds_all_numbers_unrounded(file, capsys):
     assert told["coefficients"][1]["odds_ratio"] == pytest.approx(np.exp(told["coefficients"][1]["estimate"]))
 
 
+def test_an_outcome_is_regressed_on_the_true_category(file, capsys, tmp_path):
+    words = ["cheated ~ age", file, *WARNER, "--outcome", "gap ~ cheated + age", "--missing", "drop"]
+    code, out, err = run(capsys, *words, "--html", tmp_path / "page.html")
+    assert (code, err) == (0, "")
+    assert "gap ~ cheated + age, where cheated is the true category" in out
+    assert "cheated[T.yes]" in (tmp_path / "page.html").read_text()
+    told = json.loads(run(capsys, *words, "--format", "json")[1])
+    assert [each["equation"] for each in told["coefficients"]] == ["gap"] * 3 + ["yes"] * 2
+    assert told["n"] == 298
+    code, _, err = run(capsys, *words, "--penalty", 1)
+    assert (code, err) == (2, "naysay: a regression of an outcome takes no --penalty; leave it out\n")
+
+
 def test_csv_has_a_row_for_each_coefficient(file, capsys):
     code, out, err = run(capsys, "cheated ~ age + gap", file, *WARNER, "--missing", "drop", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))

@@ -282,7 +282,9 @@ _JOINER = "; "  # between the truths of several controls
 def _say(fit: AnyRegression, request: RegressOptions, naive: AnyRegression | None) -> None:
     """The regression in the form that was asked for, and as a page; after it, the one without the control."""
     values_at = [_values(at_text) for at_text in request.at or ()]
-    of_print = {"confidence": request.confidence} | ({} if request.outcome is not None else {"at": values_at})
+    of_print: dict[str, Any] = {"confidence": request.confidence} | (
+        {} if request.outcome is not None else {"at": values_at}
+    )
     if request.format_ == "csv":
         for note in fit.reservations:
             output.note(note)

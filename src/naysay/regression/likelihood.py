@@ -172,8 +172,8 @@ class Model:
         """The same model of some of the rows."""
         offset, w = (None if column is None else column[rows] for column in (self.offset, self.w))
         beside = None if self.beside is None else self.beside[:, rows]
-        columns = {"offset": offset, "w": w, "beside": beside}
-        return replace(self, x=self.x[rows], answer=self.answer[rows], weight=self.weight[rows], **columns)
+        piece = replace(self, x=self.x[rows], answer=self.answer[rows], weight=self.weight[rows])
+        return replace(piece, offset=offset, w=w, beside=beside)
 
     def average(self, theta: Floats) -> tuple[Floats, Floats]:
         """The mean of π over the rows by their weights, (t,), and its derivatives, (t, P)."""

@@ -569,7 +569,7 @@ class OutcomeRegression(Result):
     def numbers(self, confidence: float = 0.95) -> dict[str, object]:
         """The regression by the names of its JSON."""
         data, (names, rows) = self.regression.data, self.records(confidence)
-        squares = self.least_squares if self.event is None else ()
+        squares = self.least_squares if self.event is None else None
         return {
             "outcome": self.outcome.text,
             "formula": data.formula.text,
@@ -586,7 +586,7 @@ class OutcomeRegression(Result):
             "standard_error_kind": "observed information",
             "confidence": confidence,
             "beside": {name: {"estimate": v, "standard_error": e} for name, (v, e) in self.beside.items()},
-            "least_squares": None if self.event else {"estimates": squares[0], "standard_errors": squares[1]},
+            "least_squares": None if squares is None else {"estimates": squares[0], "standard_errors": squares[1]},
             "log_likelihood": self.log_likelihood,
             "aic": self.aic,
             "rests_on": list(self._rests(confidence)),
