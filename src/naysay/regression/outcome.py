@@ -23,13 +23,12 @@ from naysay._values import Floats, JsonObject, Label
 from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.compliance import DENIERS
 from naysay.estimate.fit import decimals, number_text
 from naysay.regression.fitted import Equation
 from naysay.regression.fitting import check_apart, compliance_formula, part_column_of, regression_of
 from naysay.regression.likelihood import Evaluated, Model
 from naysay.regression.reading import Data, Formula, Matrix, Roles, formulaic, parse, read
-from naysay.regression.result import Regression, p_text
+from naysay.regression.result import Regression, coefficient_texts, rests_of_answers
 from naysay.show import Column, Content, Note, Points, Records, Result, Sentence, Table, latex, plain, text
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def regress_outcome(
     >>> score = rng.normal(5 - cheated)
     >>> fit = regress_outcome(survey, "cheated ~ 1", "score ~ cheated", {"cheated": said, "score": score})
     >>> fit.names, fit.coefficients.round(2), fit.standard_errors.round(2)
-    (('Intercept', 'cheated[T.yes]'), array([ 5.  , -0.99]), array([0.03, 0.06]))
+    (('Intercept', 'cheated[T.yes]'), array([ 5.  , -1.02]), array([0.02, 0.06]))
     """
     check_design(design)
     check_known(design, "a regression")
@@ -272,13 +271,10 @@ class Mixture:
         """The outcome's parameters if people are in the categories by these chances: weighted regression."""
         weight, beta = chances * self.model.weight, np.zeros(self.columns.shape[2])
         for _ in range(1 if self.is_normal else 6):
-            eta = self.columns @ beta
-            chance = scipy.special.expit(eta)
-            pull, hold = (self.values - eta, weight) if self.is_normal else (self.values - chance, weight * chance)
-            hold = hold if self.is_normal else hold * (1 - chance)
-            information = np.einsum("jn,jnk,jnl->kl", hold, self.columns, self.columns, optimize=True)
+            _, first, second = self.log_density(np.append(beta, [0.0] * self.is_normal))  # with σ = 1
+            information = -np.einsum("jn,jnk,jnl->kl", weight * second[0, 0], self.columns, self.columns, optimize=True)
             ridge = 1e-9 * np.diag(np.diagonal(information))
-            beta = beta + np.linalg.solve(information + ridge, np.einsum("jn,jn,jnk->k", weight, pull, self.columns))
+            beta = beta + np.linalg.solve(information + ridge, np.einsum("jn,jnk->k", weight * first[0], self.columns))
         if not self.is_normal:
             return beta
         square = float((weight * (self.values - self.columns @ beta) ** 2).sum() / weight.sum())
@@ -463,14 +459,14 @@ class OutcomeRegression(Result):
         ]
         return [(Equation(name, comparison, self.names), self._places), *of_answers]
 
-    def _rows(self, confidence: float) -> Iterator[tuple[Equation, str, list[float]]]:
-        """Each coefficient of every equation: estimate, standard error, z, p and the ends of the interval."""
+    def _rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[str, *tuple[float, ...]]]]]:
+        """The coefficients of each equation: estimate, standard error, z, p and the ends of the interval."""
         errors, reach = np.sqrt(np.diagonal(self.whole_covariance)), scipy.stats.norm.ppf((1 + confidence) / 2)
         for equation, place in self.equations:
-            for column, value, error in zip(equation.columns, self.end.theta[place], errors[place], strict=True):
-                p_value = 2 * scipy.stats.norm.sf(abs(value / error))
-                ends = [value - reach * error, value + reach * error]
-                yield equation, column, [float(number) for number in (value, error, value / error, p_value, *ends)]
+            value, error = self.end.theta[place], errors[place]
+            p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))
+            numbers = (value, error, value / error, p_values, value - reach * error, value + reach * error)
+            yield equation, list(zip(equation.columns, *(each.tolist() for each in numbers), strict=True))
 
     def parts(self, confidence: float = 0.95) -> list[Content]:
         """The regression in the vocabulary of `naysay.show`."""
@@ -490,21 +486,10 @@ class OutcomeRegression(Result):
         ]
         heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
         tables = []
-        rows = list(self._rows(confidence))
-        for equation, _ in self.equations:
-            cells = [(column, numbers) for each, column, numbers in rows if each.comparison == equation.comparison]
-            places = max(decimals([numbers[1] for _, numbers in cells]) or 3, 3)
-            lines = tuple(
-                (
-                    column,
-                    *(number_text(number, places) for number in numbers[:2]),
-                    number_text(numbers[2], 2),
-                    p_text(numbers[3]),
-                    *(number_text(number, places) for number in numbers[4:]),
-                )
-                for column, numbers in cells
-            )
-            tables.append(Table(heads, lines, equation.comparison))
+        for equation, rows in self._rows(confidence):
+            places = max(decimals([error for _, _, error, *_ in rows]) or 3, 3)
+            lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
+            tables.append(Table(heads, tuple(lines), equation.comparison))
         beside = [(name, *(number_text(number, 4) for number in numbers)) for name, numbers in self.beside.items()]
         if self.event is None:
             pairs = zip(self.names, *self.least_squares, strict=True)
@@ -528,9 +513,7 @@ class OutcomeRegression(Result):
 
     def _rests(self, confidence: float) -> Iterator[str]:
         """What the numbers rest on."""
-        if self.regression.compliance is not None:
-            yield f"by the controls alone {self.regression.compliance.sentence(confidence)}"
-            yield DENIERS
+        yield from rests_of_answers(self.regression, confidence)
         yield (
             "assumes: among people of one category with the same covariates, the outcome has nothing to do with what "
             "they answered, nor with whether they comply"
@@ -596,8 +579,7 @@ class OutcomeRegression(Result):
     def records(self, confidence: float = 0.95) -> Records:
         """The coefficients, a row each: of the outcome, of the category, of who complies."""
         names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
-        rows = [[equation.label, column, *numbers] for equation, column, numbers in self._rows(confidence)]
-        return Records(names, rows)
+        return Records(names, [[equation.label, *row] for equation, rows in self._rows(confidence) for row in rows])
 
     def to_text(self, confidence: float = 0.95) -> str:
         """The regression as plain text."""

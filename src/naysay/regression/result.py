@@ -305,7 +305,7 @@ def _coefficients(fit: Regression, confidence: float) -> Iterator[Table]:
         table_rows = [
             (
                 term_name,
-                *_row(coefficient_numbers[i], decimal_places),
+                *coefficient_texts(coefficient_numbers[i], decimal_places),
                 *(_ratio(value) for value in odds_ratios[i].tolist()),
             )
             for i, term_name in enumerate(equation.columns, start=place.start)
@@ -320,19 +320,19 @@ def _coefficients(fit: Regression, confidence: float) -> Iterator[Table]:
         yield Table(column_heads, tuple(nuisance_rows))
 
 
-def _row(numbers: ArrayLike, places: int) -> tuple[str, ...]:
+def coefficient_texts(numbers: ArrayLike, places: int) -> tuple[str, ...]:
+    """A coefficient, its standard error, z, p and the ends of its interval, as texts."""
     value, standard_error, test_statistic, p, low, high = np.asarray(numbers).tolist()
     return (
         *(number_text(number, places) for number in (value, standard_error)),
         number_text(test_statistic, 2),
-        p_text(p),
+        _p(p),
         number_text(low, places),
         number_text(high, places),
     )
 
 
-def p_text(value: float) -> str:
-    """A p-value to three digits; a dash where it is undefined."""
+def _p(value: float) -> str:
     return "–" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -346,8 +346,7 @@ def _terms(term_tests: Mapping[str, Test]) -> Iterator[Table]:
     if any(test.degrees_of_freedom > 1 for test in term_tests.values()):
         column_heads = (Column("term", words=True, width=40), Column("Wald χ²"), Column("df"), Column("p"))
         table_rows = (
-            (n, number_text(t.statistic, 2), str(t.degrees_of_freedom), p_text(t.p_value))
-            for n, t in term_tests.items()
+            (n, number_text(t.statistic, 2), str(t.degrees_of_freedom), _p(t.p_value)) for n, t in term_tests.items()
         )
         yield Table(column_heads, tuple(table_rows))
 
@@ -387,8 +386,8 @@ def _margins(fit: Regression, at: At, confidence: float) -> Iterator[Table]:
     yield Table((*column_heads, *map(Column, ("share", "s.e.", "low", "high"))), tuple(table_rows), "Predicted shares")
 
 
-def _rests(fit: Regression, confidence: float) -> Iterator[str]:
-    """What the numbers rest on."""
+def rests_of_answers(fit: Regression, confidence: float) -> Iterator[str]:
+    """What it rests on that answers tell categories."""
     if fit.compliance is not None:
         yield f"by the controls alone {fit.compliance.sentence(confidence)}"
         yield DENIERS
@@ -403,6 +402,11 @@ def _rests(fit: Regression, confidence: float) -> Iterator[str]:
         yield (
             f"assumes: {' and '.join(fit.model.within.assumptions)} is the same for everyone, whatever their covariates"
         )
+
+
+def _rests(fit: Regression, confidence: float) -> Iterator[str]:
+    """What the numbers rest on."""
+    yield from rests_of_answers(fit, confidence)
     if fit.penalty is not None:
         yield f"penalty: log-F({fit.penalty.m:g}, {fit.penalty.m:g}) priors on the coefficients of centered covariates"
     search = fit.optimum.search
