@@ -86,6 +86,7 @@ def test_score_and_information_are_the_differences(place):
     ends = [(fit.mixture.evaluate(theta + step), fit.mixture.evaluate(theta - step)) for step in steps]
     score = np.array([up.value - down.value for up, down in ends]) / 2e-5
     information = np.array([down.gradient - up.gradient for up, down in ends]) / 2e-5
+    assert fit.mixture.model.weight @ fit.mixture.scores(theta) == pytest.approx(found.gradient)
     assert found.gradient * units == pytest.approx(score, abs=1e-4)
     assert found.information * units * units[:, None] == pytest.approx(information * units, abs=1e-3)
 
@@ -99,6 +100,8 @@ def test_of_plain_answers_it_is_least_squares():
     beta, (squares,), *_ = np.linalg.lstsq(x, table["y"])
     assert fit.coefficients == pytest.approx(beta)
     assert fit.sigma == pytest.approx(np.sqrt(squares / 400))
+    assert fit.least_squares[0] == pytest.approx(beta)
+    assert fit.normality is None
     assert fit.covariance == pytest.approx(np.linalg.inv(x.T @ x) * squares / 400, rel=1e-5)
 
 
@@ -128,9 +131,11 @@ def test_a_skewed_outcome_is_told_by_least_squares():
     beta, errors = fit.least_squares
     assert fit.coefficients[place] > 2
     assert beta[place] == pytest.approx(1, abs=2.5 * errors[place])
-    assert "not normal within categories" in str(fit)
+    assert fit.normality.p_value < 1e-4
+    assert "the outcome is not normal with one σ within categories" in str(fit)
     normal = regression.regress_outcome(WARNER, "said ~ z", "y ~ said + z", warner(3_000, rng))
-    assert "not normal within categories" not in str(normal)
+    assert normal.normality.p_value > 0.01
+    assert "the outcome is not normal" not in str(normal)
 
 
 def test_one_result_in_every_form():

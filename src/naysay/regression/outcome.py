@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -24,7 +24,7 @@ from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.fit import decimals, number_text
-from naysay.regression.fitted import Equation
+from naysay.regression.fitted import Equation, Test
 from naysay.regression.fitting import check_apart, compliance_formula, part_column_of, regression_of
 from naysay.regression.likelihood import Evaluated, Model
 from naysay.regression.reading import Data, Formula, Matrix, Roles, formulaic, parse, read
@@ -162,7 +162,7 @@ class End(NamedTuple):
 
 
 _WITHOUT = "without the assumption of normal errors (least squares)"
-_APART = 3.0  # standard errors between two estimates that do not belong to one model
+_REJECTED = 0.01  # p below which a test of the model is told as a warning
 _STEPS = 200
 _DONE = 1e-10  # what a step can still gain of log-likelihood
 _FLAT = 1e-9  # curvature, as a share of the largest, that counts as none
@@ -245,6 +245,16 @@ class Mixture:
             np.concatenate([of_answers.gradient, weight @ mean]),
             np.block([[of_answers.information, cross], [cross.T, inner]]),
         )
+
+    def scores(self, theta: Floats) -> Floats:
+        """The score of every row, without its weight, (n, P)."""
+        size = self.model.size
+        log_chance, first, _ = self.log_density(theta[size:])
+        joint, _ = self.beside(log_chance)
+        chances, _ = joint.posteriors(theta[:size])
+        of_outcome = np.einsum("jn,jnk->nk", chances * first[0], self.columns)
+        of_sigma = [(chances * each).sum(axis=0)[:, None] for each in first[1:]]
+        return np.hstack([joint.scores(theta[:size]), of_outcome, *of_sigma])
 
     @cached_property
     def units(self) -> Floats:
@@ -426,12 +436,8 @@ class OutcomeRegression(Result):
         return np.column_stack([self.coefficients - reach, self.coefficients + reach])
 
     @cached_property
-    def least_squares(self) -> tuple[Floats, Floats]:
-        """Coefficients and standard errors of an outcome of numbers without the assumption of normal errors.
-
-        The mean outcome given answers and covariates is Σ_j r_j x_j·b, with r_j the chance of category j by the answers
-        alone: least squares on Σ_j r_j x_j. The errors hold for unequal variances, and carry those of r_j.
-        """
+    def _moments(self) -> tuple[Floats, Floats]:
+        """Least squares, and what each person moves them by, (n, k): with their part in the chances of categories."""
         alone, mixture = self.regression, self.mixture
         model, theta, free = mixture.model, alone.optimum.theta, np.flatnonzero(~alone.optimum.bound)
 
@@ -441,12 +447,38 @@ class OutcomeRegression(Result):
             return x, bread, bread @ (x.T @ (model.weight * mixture.values))
 
         x, bread, beta = solved(theta)
-        pull = x * (mixture.values - x @ beta)[:, None]
-        covariance = bread @ ((pull.T * model.weight) @ pull) @ bread
         steps = 1e-5 * np.diag(mixture.units[: model.size])[free]
-        moves = [(solved(theta + step)[2] - solved(theta - step)[2]) / (2 * step.sum()) for step in steps]
-        covariance += np.transpose(moves) @ alone.whole_covariance[np.ix_(free, free)] @ moves
-        return beta, np.asarray(np.sqrt(np.diagonal(covariance)))
+        slopes = [(solved(theta + step)[2] - solved(theta - step)[2]) / (2 * step.sum()) for step in steps]
+        moves = x * (mixture.values - x @ beta)[:, None] @ bread
+        moves += model.scores(theta)[:, free] @ alone.whole_covariance[np.ix_(free, free)] @ slopes
+        return beta, moves
+
+    @property
+    def least_squares(self) -> tuple[Floats, Floats]:
+        """Coefficients and standard errors of an outcome of numbers without the assumption of normal errors.
+
+        The mean outcome given answers and covariates is Σ_j r_j x_j·b, with r_j the chance of category j by the answers
+        alone: least squares on Σ_j r_j x_j. The errors hold for unequal variances, and carry those of r_j.
+        """
+        beta, moves = self._moments
+        return beta, np.sqrt(self.mixture.model.weight @ moves**2)
+
+    @cached_property
+    def normality(self) -> Test | None:
+        """Hausman's test that mixture and least squares tell the same of the category; None where they must.
+
+        It rejects where errors are not normal with one σ, as far as that moves these coefficients.
+        """
+        varying = np.flatnonzero(np.ptp(self.mixture.columns, axis=0).max(axis=0) > 0)
+        beta, moves = self._moments
+        apart = (self.coefficients - beta)[varying]
+        free = np.flatnonzero(~self.end.held)
+        scores = self.mixture.scores(self.end.theta)[:, free]
+        moves = scores @ self.whole_covariance[free, self._places] - moves
+        covariance = (moves[:, varying].T * self.mixture.model.weight) @ moves[:, varying]
+        if np.linalg.eigvalsh(covariance)[0] < 1e-9 * np.diagonal(self.covariance)[varying].min():
+            return None  # answers tell the category
+        return Test.of("Hausman", float(apart @ np.linalg.solve(covariance, apart)), len(varying))
 
     @property
     def equations(self) -> list[tuple[Equation, slice]]:
@@ -459,7 +491,7 @@ class OutcomeRegression(Result):
         ]
         return [(Equation(name, comparison, self.names), self._places), *of_answers]
 
-    def _rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[str, *tuple[float, ...]]]]]:
+    def _rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
         """The coefficients of each equation: estimate, standard error, z, p and the ends of the interval."""
         errors, reach = np.sqrt(np.diagonal(self.whole_covariance)), scipy.stats.norm.ppf((1 + confidence) / 2)
         for equation, place in self.equations:
@@ -487,7 +519,7 @@ class OutcomeRegression(Result):
         heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
         tables = []
         for equation, rows in self._rows(confidence):
-            places = max(decimals([error for _, _, error, *_ in rows]) or 3, 3)
+            places = max(decimals([row[2] for row in rows]) or 3, 3)
             lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
             tables.append(Table(heads, tuple(lines), equation.comparison))
         beside = [(name, *(number_text(number, 4) for number in numbers)) for name, numbers in self.beside.items()]
@@ -523,6 +555,8 @@ class OutcomeRegression(Result):
                 "assumes: what the formula leaves of the outcome is normal, with one σ in all categories; where it is "
                 "not, the mixture takes the shape of the outcome for the category, and only least squares hold"
             )
+            if self.normality is not None:
+                yield f"mixture against least squares, of the category: {self.normality}"
         value = self.log_likelihood
         reached = sum(value - end.found.value < 1e-3 for end in self.ends)
         yield f"the highest maximum of {_checks.several(len(self.ends), 'search', 'searches')}; {reached} ended at it"
@@ -536,15 +570,12 @@ class OutcomeRegression(Result):
         names = [share for share, is_held in zip(model.within.assumptions, held, strict=False) if is_held]
         if names:
             sentences.append(f"at the boundary, and held there: {', '.join(names)}; standard errors are given this")
-        if self.event is None:
-            beta, errors = self.least_squares
-            is_far = np.abs(self.coefficients - beta) > _APART * errors
-            if is_far.any():
-                far = _checks.listing_text(name for name, each in zip(self.names, is_far, strict=True) if each)
-                sentences.append(
-                    f"least squares without normal errors differ in {far} by more than {_APART:g} standard errors: the "
-                    "outcome is not normal within categories; use least squares, or transform the outcome"
-                )
+        test = self.normality if self.event is None else None
+        if test is not None and test.p_value < _REJECTED:
+            sentences.append(
+                f"mixture and least squares tell different things of the category ({test}): the outcome is not normal "
+                "with one σ within categories; use least squares, or transform the outcome"
+            )
         if self.n < 10 * self.end.theta.size:
             sentences.append(f"only {self.n / self.end.theta.size:.1f} answers a parameter; intervals may be too short")
         return sentences
@@ -570,6 +601,7 @@ class OutcomeRegression(Result):
             "confidence": confidence,
             "beside": {name: {"estimate": v, "standard_error": e} for name, (v, e) in self.beside.items()},
             "least_squares": None if squares is None else {"estimates": squares[0], "standard_errors": squares[1]},
+            "normality": None if squares is None or self.normality is None else asdict(self.normality),
             "log_likelihood": self.log_likelihood,
             "aic": self.aic,
             "rests_on": list(self._rests(confidence)),
