@@ -492,13 +492,13 @@ class OutcomeRegression(Result):
         return [(Equation(name, comparison, self.names), self._places), *of_answers]
 
     def _rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
-        """The coefficients of each equation: estimate, standard error, z, p and the ends of the interval."""
-        errors, reach = np.sqrt(np.diagonal(self.whole_covariance)), scipy.stats.norm.ppf((1 + confidence) / 2)
+        """The coefficients of each equation, and at last those of least squares."""
+        errors = np.sqrt(np.diagonal(self.whole_covariance))
         for equation, place in self.equations:
-            value, error = self.end.theta[place], errors[place]
-            p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))
-            numbers = (value, error, value / error, p_values, value - reach * error, value + reach * error)
-            yield equation, list(zip(equation.columns, *(each.tolist() for each in numbers), strict=True))
+            yield equation, _rows(equation.columns, self.end.theta[place], errors[place], confidence)
+        if self.event is None:
+            equation = replace(self.equations[0][0], comparison=f"{self.equations[0][0].comparison}, {_WITHOUT}")
+            yield equation, _rows(self.names, *self.least_squares, confidence)
 
     def parts(self, confidence: float = 0.95) -> list[Content]:
         """The regression in the vocabulary of `naysay.show`."""
@@ -523,10 +523,6 @@ class OutcomeRegression(Result):
             lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
             tables.append(Table(heads, tuple(lines), equation.comparison))
         beside = [(name, *(number_text(number, 4) for number in numbers)) for name, numbers in self.beside.items()]
-        if self.event is None:
-            pairs = zip(self.names, *self.least_squares, strict=True)
-            rows_without = [(name, *(number_text(float(number), 3) for number in numbers)) for name, *numbers in pairs]
-            tables.append(Table(heads[:3], tuple(rows_without), f"{self.equations[0][0].comparison}, {_WITHOUT}"))
         if beside:
             tables.append(
                 Table((Column("estimated beside", words=True, width=40), Column("value"), heads[2]), tuple(beside))
@@ -611,7 +607,8 @@ class OutcomeRegression(Result):
     def records(self, confidence: float = 0.95) -> Records:
         """The coefficients, a row each: of the outcome, of the category, of who complies."""
         names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
-        return Records(names, [[equation.label, *row] for equation, rows in self._rows(confidence) for row in rows])
+        equations = list(self._rows(confidence))[: len(self.equations)]
+        return Records(names, [[equation.label, *row] for equation, rows in equations for row in rows])
 
     def to_text(self, confidence: float = 0.95) -> str:
         """The regression as plain text."""
@@ -631,3 +628,11 @@ class OutcomeRegression(Result):
 
     def __repr__(self) -> str:
         return f"<OutcomeRegression {self.outcome.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"
+
+
+def _rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
+    """Coefficients, each with its standard error, z, p and the ends of its interval."""
+    reach = float(scipy.stats.norm.ppf((1 + _checks.confidence(confidence)) / 2)) * error
+    p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))
+    numbers = (value, error, value / error, p_values, value - reach, value + reach)
+    return list(zip(columns, *(each.tolist() for each in numbers), strict=True))
