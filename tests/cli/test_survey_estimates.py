@@ -1,6 +1,7 @@
 """`naysay estimate --survey`: from the database, with the designs that were published."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -190,7 +191,8 @@ def test_an_export_is_estimated_as_its_database(naysay, data, suffix):
     assert [each["n"] for each in found["plain"]] == [each["n"] for each in expected["plain"]]
     income = naysay("estimate", out, "--response", "income", "--by", "area")
     assert "area = In a city" in income.out
-    assert naysay("estimate", out, "--response", "income", "--codes").out.count("below_1000") == 1
+    by_code = naysay("estimate", out, "--response", "income", "--codes").out
+    assert len(re.findall("^below_1000 ", by_code, re.MULTILINE)) == 1  # a sentence may name it, too
     assert naysay("risk", out, "--keys", "area,smoking,income").code == 0
 
 

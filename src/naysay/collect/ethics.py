@@ -109,11 +109,9 @@ class Statement:
             "version": version("naysay"),
         }
         about_line = _one_line(form.about.get(self.question_language, ""), _PARAGRAPH)
-        word_names = ("contact", "about", "changes" if self.published.key is None else "renewal", "made")
-        return (
-            *([about_line] if about_line else []),
-            *(str(words[word_name]).format(**placeholders) for word_name in word_names),
-        )
+        contact, about, made = (str(words[name]).format(**placeholders) for name in ("contact", "about", "made"))
+        change = words["changes" if self.published.key is None else "renewal"]
+        return (*([about_line] if about_line else []), contact, f"{about} {change}", made)
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
