@@ -125,7 +125,7 @@ def command(request: RegressOptions) -> None:
           --compliance age --penalty 1 --design "warner(p=0.7)"
       naysay regress "smoking ~ area" --survey sample --penalty 1
       naysay regress "doping ~ age" answers.csv --design "warner(p=0.7)" \\
-          --outcome "hours ~ doping + age"
+          --outcome "weight ~ doping + age"
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
