@@ -85,19 +85,19 @@ def answered(form, design, people, *, seed):
     rng = np.random.default_rng(seed)
     survey = designs.parse(design)
     [measured] = measurements(form).values()
-    arms = list(measured.columns)
+    arms = list(measured.arms)
     truth = rng.choice(survey.cells, people)
     arm = rng.integers(len(arms), size=people)
     by_name = dict(zip(map(str, survey.levels), survey.levels, strict=True))
     level = [by_name.get(name, survey.levels[place]) for place, name in enumerate(arms)]
-    if "" in arms:
+    if measured.is_of_everybody:
         said = survey.randomize(truth, rng=rng)
     else:
         said = survey.randomize(truth, sample=[level[place] for place in arm], rng=rng)
     columns = {"region": rng.choice(["north", "south"], people).tolist()}
     columns |= {"arm": [arms[place] for place in arm]} if form.arms else {}
     numbers = [tuple(map(int, text.split(" × "))) for text in said.texts()]
-    for place, questions in enumerate(measured.columns.values()):
+    for place, questions in enumerate(measured.arms.values()):
         for answer, name in enumerate(questions):
             columns[name] = [row[answer] if arm[i] == place else None for i, row in enumerate(numbers)]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)], survey.tally(said)

@@ -26,7 +26,6 @@ import polars as pl
 from naysay import files, privacy
 from naysay.collect.questionnaire import Bin, Choice, Label, Private, Question, Questionnaire, in_words
 from naysay.collect.questionnaire.arms import (
-    Measurement,
     can_fail,
     controlled,
     counts_only,
@@ -42,7 +41,7 @@ from naysay.collect.survey.published import Published
 from naysay.design.several import answers_of
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Value, explained
-from naysay.files.codebook import place_of
+from naysay.files.codebook import EVERYBODY, place_of
 from naysay.files.frames import whole
 from naysay.files.statistical import portable
 from naysay.files.text import PROGRAMS, hash_of, library
@@ -124,28 +123,27 @@ class Columns:
             language=self._language,
             entries=tuple(column.entry for column in self._columns),
             coded=system is not None,
-            measures=tuple(self._measure(measurement, file_names) for measurement in measurements(form).values()),
+            measures=tuple(self._measure(name, asked, file_names) for name, asked in measurements(form).items()),
         )
 
-    def _measure(self, measurement: Measurement, file_names: Mapping[str, str]) -> Entry:
+    def _measure(self, measure: str, asked: Asked, file_names: Mapping[str, str]) -> Entry:
         """What questions of several arms measure together."""
         by_name = {question.name: question for question in self._form.questions}
-        members = [by_name[column] for columns in measurement.columns.values() for column in columns]
+        members = [by_name[column] for columns in asked.arms.values() for column in columns]
         question, is_count = members[0], counts_only(members[0])
         words = self._values(dict(question.lists()).get(question.categories_in, ()))
         for private in (member.privacy for member in members if member.privacy is not None):
             words |= {response: self._text(label) for response, label in private.responses.items()}
-        parts = [part for part in measurement.design.parts.values() if part.space.listable]
+        parts = [part for part in asked.design.parts.values() if part.space.listable]
         names = [
-            *map(str, measurement.design.categories),
+            *map(str, asked.design.categories),
             *(str(label) for part in parts for answer in answers_of(part, joint=True) for label in answer.space.labels),
         ]
-        asked = _renamed(Asked(measurement.design, arms=measurement.columns), file_names)
         values = _coded_values({name: words.get(name, name) for name in names})
-        is_part = is_count or "" in measurement.columns  # the words of one row are not those of all that is measured
+        is_part = is_count or asked.is_of_everybody  # the words of one row are not those of all that is measured
         label = "" if is_part else self._text(question.label)
         holds: Literal["values", "numbers"] = "numbers" if is_count else "values"
-        return Entry(measurement.name, measurement.name, label, holds, values, asked=asked)
+        return Entry(measure, measure, label, holds, values, asked=_renamed(asked, file_names))
 
     def table(self, replies: Replies) -> pl.DataFrame:
         """Replies as a table of these columns, in their order."""
@@ -424,7 +422,7 @@ def _measured_together(measure: Entry, file: str) -> Iterator[str]:
     yield f"It is no column: it is what these columns measure together, by `{asked.design.name or asked.design.kind}`."
     yield ""
     for arm, columns in asked.arms.items():
-        who = f"in the arm `{arm}`" if arm else "of everybody"
+        who = "of everybody" if arm == EVERYBODY else f"in the arm `{arm}`"
         yield f"- {who}: {', '.join(f'`{column}`' for column in columns)}"
     yield ""
     yield _estimate_command(file, measure)

@@ -60,6 +60,10 @@ def arm_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+EVERYBODY = ""
+"""The name of the arm where all people give all answers that measure something, so that there is one sample."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """How the answers in a column were randomized, and which other columns say more about them.
@@ -76,7 +80,7 @@ class Asked:
         several are joined by "; ".
     arms : {sample: columns}
         The columns that are the samples, where each stands in a column of its own; several where people gave several
-        answers. The name of a single sample, of all people, is empty.
+        answers, in the order of the design's. The single sample of all people is called `EVERYBODY`.
     """
 
     design: Answerable
@@ -89,6 +93,16 @@ class Asked:
     def columns(self) -> tuple[str, ...]:
         """The other columns that an estimate reads."""
         return tuple(filter(None, dict.fromkeys((self.level, *self.beside, *self.sample))))
+
+    @property
+    def is_of_everybody(self) -> bool:
+        """Whether there are columns of samples, and they are those of one: all people gave all of the answers."""
+        return EVERYBODY in self.arms
+
+    def answer_names(self, measure: str) -> list[str]:
+        """What the answers of a person are called where all arms stand in the same columns: ``drugs, drugs 2, …``."""
+        answers = len(next(iter(self.arms.values())))
+        return [measure, *(f"{measure} {place}" for place in range(2, answers + 1))]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from naysay.design.drawing import LIMIT
 from naysay.design.several import answers_of
 from naysay.errors import DataError, DesignError
 from naysay.files import Asked
+from naysay.files.codebook import EVERYBODY
 
 _SUPPOSE = {
     "en": "An exercise, to see how well this way of asking works. Suppose that your answer were “{truth}”. {label}",
@@ -509,27 +510,8 @@ def counts_only(question: Question) -> bool:
     return question.stored is int and not question.categories
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """What several questions measure together: one design with a sample for each arm, or one sample of all people.
-
-    Parameters
-    ----------
-    name : str
-        Of the measure.
-    design : Answerable
-        Over the responses as they are sent.
-    columns : {arm: questions}
-        The questions that measure it in each arm, in the order of the design's answers; "" is for all people.
-    """
-
-    name: str
-    design: Answerable
-    columns: Mapping[str, tuple[str, ...]]
-
-
-def measurements(form: Questionnaire) -> dict[str, Measurement]:
-    """What questions of different arms measure together, by name.
+def measurements(form: Questionnaire) -> dict[str, Asked]:
+    """How what several questions measure together is estimated, by its name: a sample for each arm, or one of all.
 
     Parameters
     ----------
@@ -553,8 +535,8 @@ def _conditions(walk: Walk, entry: Entry) -> frozenset[str]:
     return frozenset(str(each.item.relevant) for each in (*walk.around(entry), entry) if each.item.relevant is not None)
 
 
-def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Measurement | None:
-    """What these questions measure together; None where they are asked in no arm, and have no design."""
+def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Asked | None:
+    """How what these questions measure together is estimated; None where no arm asks them, without a design."""
     form = walk.whole
     of_arm = {
         arm.name: [q for q in questions if arm.name in asked_arms(walk, walk.by_name[q.name])] for arm in form.arms
@@ -580,9 +562,9 @@ def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Mea
                     f"the same people must answer all that measures {measure!r} by {stacked.name}: write the same arms "
                     "into bind::naysay_arms of these rows, or none"
                 )
-            asked = {"": list(questions)}
+            asked = {EVERYBODY: list(questions)}
         design = _samples(stacked, measure, asked, _parts(stacked, measure, asked))
-    return Measurement(measure, design, {arm: tuple(q.name for q in members) for arm, members in asked.items()})
+    return Asked(design, arms={arm: tuple(q.name for q in members) for arm, members in asked.items()})
 
 
 def _asked_as(question: Question) -> Design:
@@ -593,8 +575,8 @@ def _asked_as(question: Question) -> Design:
 def _parts(stacked: Answerable, measure: str, asked: Mapping[str, Sequence[Question]]) -> dict[str, Design]:
     """The sample of each arm: of its name where arms are called as samples are, otherwise in the order of the arms."""
     parts, names = list(stacked.parts.values()), _checks.listing_text(map(str, stacked.levels))
-    if "" in asked:
-        return {"": parts[0]}
+    if EVERYBODY in asked:
+        return {EVERYBODY: parts[0]}
     if not isinstance(stacked, Samples) or len(asked) != len(parts):
         arms = _checks.listing_text(asked) if asked else "none"
         raise DesignError(
@@ -645,12 +627,13 @@ def _samples(
     }
     for arm, part in part_of.items():
         answers, questions, renamed = answers_of(part, joint=True), asked[arm], dict[str, str]()
-        said = f"{stacked.name or 'the design'}{f' in arm {arm!r}' if arm else ''}"
+        of_everybody = arm == EVERYBODY
+        said = f"{stacked.name or 'the design'}{'' if of_everybody else f' in arm {arm!r}'}"
         if len(answers) != len(questions):
             raise DesignError(
                 f"{said} takes {len(answers)} answer{'s' * (len(answers) > 1)} of a person, and {measure!r} is "
                 f"measured by {_checks.listing_text(q.name for q in questions)}: write one row for each answer"
-                f"{', and its arm into bind::naysay_arms' if arm else ''}"
+                f"{'' if of_everybody else ', and its arm into bind::naysay_arms'}"
             )
         for question, answer in zip(questions, answers, strict=True):
             if _is_count(answer, stacked):
@@ -684,7 +667,8 @@ def _samples(
                         "says: ask in each arm what its sample asks, or leave the design of the measure out"
                     )
             renamed |= zip(map(str, answer.space.labels), map(str, fielded.space.labels), strict=True)
-        parts[arm or None] = relabeled(part, renamed).channel()  # the same responses, as they are sent
+        as_sent = relabeled(part, renamed).channel()  # the same responses
+        parts[None if of_everybody else arm] = as_sent
 
     if not isinstance(stacked, Samples):
         return parts[None]

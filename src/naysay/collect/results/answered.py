@@ -84,36 +84,31 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
     from naysay.collect.questionnaire.arms import measurements
     from naysay.collect.questionnaire.questionnaire import ARM
     from naysay.files import Asked
+    from naysay.files.codebook import EVERYBODY
 
     form, rows, sample = replies.questionnaire, replies.frame, f"the sample of {question}"
     measures = measurements(form)
-    if (arms := measures.get(question)) is not None:
+    if (measured := measures.get(question)) is not None:
         if ARM in beside:
             raise DataError(
                 f"{ARM!r} is what lot has drawn, and {question!r} is read from all arms; name another column"
             )
-        answers = range(len(next(iter(arms.columns.values()))))  # of each person
-        names = [question if place == 0 else f"{question} {place + 1}" for place in answers]
-        in_arm = {arm: pl.col(ARM) == arm if arm else pl.lit(value=True) for arm in arms.columns}
+        names = measured.answer_names(question)
+        in_arm = {arm: pl.lit(value=True) if arm == EVERYBODY else pl.col(ARM) == arm for arm in measured.arms}
         rows = rows.with_columns(
             pl.coalesce(
-                pl.when(in_arm[arm]).then(pl.col(columns[place])) for arm, columns in arms.columns.items()
-            ).alias(names[place])
-            for place in answers
+                pl.when(in_arm[arm]).then(pl.col(columns[place])) for arm, columns in measured.arms.items()
+            ).alias(name)
+            for place, name in enumerate(names)
         )
         is_whole = pl.all_horizontal(pl.col(names).is_not_null())  # one answer of two is none
-        rows = rows.with_columns(
-            *(pl.when(is_whole).then(pl.col(name)).alias(name) for name in names),
-            (  # whoever stands in another arm has no answer, and needs the name of some sample
-                pl.when(pl.col(ARM).is_in(list(in_arm))).then(pl.col(ARM)).otherwise(pl.lit(next(iter(in_arm))))
-                if form.arms and "" not in in_arm
-                else pl.lit("")
-            ).alias(sample),
-        )
-        beside_first = tuple(names[1:])
-        return Measure(
-            rows, Asked(arms.design, beside=beside_first, arms=arms.columns), None if "" in in_arm else sample
-        )
+        rows = rows.with_columns(pl.when(is_whole).then(pl.col(name)).alias(name) for name in names)
+        measured = replace(measured, beside=tuple(names[1:]))
+        if measured.is_of_everybody:
+            return Measure(rows, measured, None)
+        # whoever stands in another arm has no answer, and needs the name of some sample
+        arm_name = pl.when(pl.col(ARM).is_in(list(in_arm))).then(pl.col(ARM)).otherwise(pl.lit(next(iter(in_arm))))
+        return Measure(rows.with_columns(arm_name.alias(sample)), measured, sample)
     plain = Asked(replies.private[question], replies.level_of(question))
     entry = Columns(replies.published).book.columns[question]
     asked = entry.asked
@@ -123,7 +118,7 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
     rows = rows.with_columns(pl.when(answered).then(pl.col(column)).alias(column) for column in asked.beside)
     arm_columns = [ARM] if form.arms else []
     read_from = [
-        (*arm_columns, *chain(*measures[name].columns.values())) if name in measures else (name,) for name in beside
+        (*arm_columns, *chain(*measures[name].arms.values())) if name in measures else (name,) for name in beside
     ]
     beside = list(dict.fromkeys(column for columns in read_from for column in columns if column != question))
     counted = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
@@ -298,7 +293,7 @@ class Answered:
             text_frame,
             answer_columns if len(answer_columns) > 1 else column,
             level=randomization.level,
-            sample=_ARM if randomization.sample or any(randomization.arms) else None,
+            sample=_ARM if randomization.sample or (randomization.arms and not randomization.is_of_everybody) else None,
             by=by,
             count=COUNT,
         )
@@ -334,12 +329,11 @@ class Answered:
         """
         import polars as pl  # late: help needs no tables
 
-        arm_frames, names = [], [measure]
+        arm_frames, names = [], asked.answer_names(measure)
         arms = reversed(list(asked.arms.items()))
         arm_of_columns = {columns: arm for arm, columns in arms}  # two may ask one question
         beside = [by] if by is not None else []
         for columns, arm in arm_of_columns.items():
-            names = [measure, *(f"{measure} {place}" for place in range(2, len(columns) + 1))]
             arm_cells = self._cells([*columns, *beside], columns, by, least).drop_nulls(columns)
             answers = (pl.col(column).alias(name) for column, name in zip(columns, names, strict=True))
             arm_frames.append(arm_cells.select(*answers, *beside, COUNT, pl.lit(arm).alias(_ARM)))
@@ -530,7 +524,7 @@ def gathered(
         The fewest answers in a group that is told.
     options : PrintOptions
     """
-    from naysay.files.codebook import arm_words  # it loads polars, which no help text needs
+    from naysay.files.codebook import EVERYBODY, arm_words  # it loads polars, which no help text needs
 
     answered.check_groups(by)
     for column in (*answered.private, *answered.plain):
@@ -539,7 +533,7 @@ def gathered(
             arm if answered.names else arm_words(arm)
             for measure in answered.book.measures
             for arm, arm_columns in (measure.asked.arms.items() if measure.asked else ())
-            if arm and column in (measure.column, *arm_columns)
+            if arm != EVERYBODY and column in (measure.column, *arm_columns)
         )
         if not answered.cells.replies or not answered.answers(column):
             yield ColumnResult(entry, column_title, None, {}, arms=arms)

@@ -74,7 +74,7 @@ def most_moved_points(questionnaire: Questionnaire) -> float | None:
     True
     """
     private_designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
-    measured_designs = [measurement.design for measurement in measurements(questionnaire).values()]
+    measured_designs = [asked.design for asked in measurements(questionnaire).values()]
     if not private_designs or not all(_points([design]) for design in measured_designs):
         return None
     return _points([*private_designs, *measured_designs])
