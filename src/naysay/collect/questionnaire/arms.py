@@ -532,7 +532,8 @@ def measurements(form: Questionnaire) -> dict[str, Asked]:
 
 def _conditions(walk: Walk, entry: Entry) -> frozenset[str]:
     """Under which conditions an item is asked: its own, and those of the groups around it."""
-    return frozenset(str(each.item.relevant) for each in (*walk.around(entry), entry) if each.item.relevant is not None)
+    items = [around.item for around in (*walk.around(entry), entry)]
+    return frozenset(str(item.relevant) for item in items if item.relevant is not None)
 
 
 def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Asked | None:
@@ -758,7 +759,7 @@ def _over_levels(surveys: Sequence[tuple[list[str], Samples]]) -> Samples:
     )
 
 
-_SELDOM = 0.1  # of what chance gives; an answer that is rarer where people comply as good as tells that one did not
+_RARE_SHARE = 0.1  # of the mean chance of an answer; one that is rarer if people comply as good as tells who does not
 
 
 def can_fail(control: Question) -> bool:
@@ -768,7 +769,7 @@ def can_fail(control: Question) -> bool:
     known = truth_shares(control.control, control.categories)
     channels = [channel for _, channel in control.privacy.channels]
     return any(
-        not channel.space.listable or any((channel.matrix @ truth <= _seldom(channel)).any() for truth in known)
+        not channel.space.listable or any((channel.matrix @ truth <= _rare_chance(channel)).any() for truth in known)
         for channel in channels
     )
 
@@ -794,11 +795,12 @@ def violates(control: Question, response: str, level: str | None, truth: str | N
         known = [known[control.categories.index(truth)]]
     channel = dict(control.privacy.channels)[level]
     chances = channel.rows(channel.space.encode([response]))[0]
-    return bool(float(chances @ known[0]) <= _seldom(channel))
+    return bool(float(chances @ known[0]) <= _rare_chance(channel))
 
 
-def _seldom(channel: Design) -> float:
-    return _SELDOM / len(channel.matrix) if channel.space.listable else 0.0
+def _rare_chance(channel: Design) -> float:
+    """The largest chance of an answer that hardly anybody gives; 0 where answers are too many to list."""
+    return _RARE_SHARE / len(channel.matrix) if channel.space.listable else 0.0
 
 
 def _distance(cells: Floats, column: Floats) -> float:

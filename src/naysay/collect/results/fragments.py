@@ -329,10 +329,11 @@ def _counts(summary: Shares, names: Sequence[str], title: str) -> Table:
 
 def _sent(result: ColumnResult) -> str:
     """The method, in words: what was sent in place of answers."""
-    if result.entry.asked is not None and result.entry.holds == "numbers":
-        return "people sent their counts as they are; the shares are computed from all of them"
-    if result.entry.asked is not None and result.entry.asked.arms:
-        if not result.arms:
+    asked = result.entry.asked
+    if asked is not None and asked.arms:
+        if result.entry.holds == "numbers":  # people count statements: no other measure holds numbers
+            return "people sent their counts as they are; the shares are computed from all of them"
+        if asked.is_of_everybody:
             return "the answers of each person are read together; the shares are corrected for chance"
         return "the arms are read together; where chance had a part in what was sent, the shares are corrected for it"
     said = re.split("[:,]", result.entry.meaning)[0]
