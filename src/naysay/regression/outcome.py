@@ -120,7 +120,7 @@ def regress_outcome(
     mixture = Mixture(regression_data.model, columns, values, is_normal=event is None)
     regression = regression_of(regression_data)  # of the category alone
     ends = [mixture.climb(start) for start in mixture.starts(regression.optimum.theta)]
-    best = max(ends, key=lambda end: end.found.value)
+    best = max(ends, key=lambda end: end.likelihood.value)
     mixture.check_finite(best)
     return OutcomeRegression(regression, outcome_formula, matrix, event, mixture, best, tuple(ends))
 
@@ -154,11 +154,11 @@ def _matrix(data: Data, formula: Formula) -> Matrix:
 
 
 class End(NamedTuple):
-    """Where a search ended: the parameters, the likelihood there, and which shares are held at 0 or 1."""
+    """Where a search ended: the parameters, (P,), the likelihood there, and which shares are at 0 or 1, (P,)."""
 
     theta: Floats
-    found: Evaluated
-    held: NDArray[np.bool_]
+    likelihood: Evaluated
+    bound: NDArray[np.bool_]
 
 
 _WITHOUT = "without the assumption of normal errors (least squares)"
@@ -192,7 +192,10 @@ class Mixture:
     is_normal: bool
 
     def log_density(self, outcome_theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """The logarithm of f in each category, (t, n), its derivatives by η and log σ, (m, t, n), and second ones."""
+        """Log f in each category, (t, n), its derivatives by η and log σ, (m, t, n), and the second ones, (m, m, t, n).
+
+        m is 2 for an outcome of numbers, and 1 for one of two values.
+        """
         if not self.is_normal:
             eta = self.columns @ outcome_theta
             chance = scipy.special.expit(eta)
@@ -221,29 +224,33 @@ class Mixture:
         log_chance, first, second = self.log_density(theta[size:])
         joint, lacking = self.beside(log_chance)
         of_answers = joint.evaluate(theta[:size])
-        chances, own = joint.posteriors(theta[:size])
-        parts = [self.columns, *(np.ones((*log_chance.shape, 1)) for _ in first[1:])]
+        chances, nuisance_slopes = joint.posteriors(theta[:size])
+        parts = [self.columns, *(np.ones((*log_chance.shape, 1)) for _ in first[1:])]  # the columns of η and log σ
         slopes = np.concatenate([part * slope[..., None] for part, slope in zip(parts, first, strict=True)], axis=2)
         mean = np.einsum("jn,jnk->nk", chances, slopes)
         away, weight = slopes - mean, model.weight
-        inner = -np.einsum("jn,jnk,jnl->kl", chances * weight, away, away, optimize=True)
-        inner -= np.block(
+        of_outcome = -np.einsum("jn,jnk,jnl->kl", chances * weight, away, away, optimize=True)
+        of_outcome -= np.block(
             [
-                [np.einsum("jn,jnk,jnl->kl", chances * weight * each, a, b, optimize=True) for each, b in row]
-                for a, row in ((a, list(zip(line, parts, strict=True))) for a, line in zip(parts, second, strict=True))
+                [
+                    np.einsum("jn,jnk,jnl->kl", chances * weight * curvature, a, b, optimize=True)
+                    for b, curvature in zip(parts, curvatures, strict=True)
+                ]
+                for a, curvatures in zip(parts, second, strict=True)
             ]
         )
-        moves = [chances[[k]] for k in model.free] + list(own)
-        places = [[k] for k in model.free] + [list(range(model.t))] * model.q
-        cross = np.zeros((size, len(inner)))
+        # ḡ has the derivative Σ_j ∂r_j (g_j - ḡ); by the log odds of k, ∂r_j = r_k (1[j = k] - r_j) leaves only j = k
+        moves = [chances[[k]] for k in model.free] + list(nuisance_slopes)
+        categories = [[k] for k in model.free] + [list(range(model.t))] * model.q
+        cross = np.zeros((size, len(of_outcome)))
         for place, columns, move, js in zip(
-            model.places, model.predictor_columns(slice(None)), moves, places, strict=True
+            model.places, model.predictor_columns(slice(None)), moves, categories, strict=True
         ):
             cross[place] -= columns.T @ (np.einsum("jn,jnk->nk", move, away[js]) * weight[:, None])
         return Evaluated(
             of_answers.value + lacking,
             np.concatenate([of_answers.gradient, weight @ mean]),
-            np.block([[of_answers.information, cross], [cross.T, inner]]),
+            np.block([[of_answers.information, cross], [cross.T, of_outcome]]),
         )
 
     def scores(self, theta: Floats) -> Floats:
@@ -253,7 +260,7 @@ class Mixture:
         joint, _ = self.beside(log_chance)
         chances, _ = joint.posteriors(theta[:size])
         of_outcome = np.einsum("jn,jnk->nk", chances * first[0], self.columns)
-        of_sigma = [(chances * each).sum(axis=0)[:, None] for each in first[1:]]
+        of_sigma = [(chances * slope).sum(axis=0)[:, None] for slope in first[1:]]
         return np.hstack([joint.scores(theta[:size]), of_outcome, *of_sigma])
 
     @cached_property
@@ -295,32 +302,32 @@ class Mixture:
     def climb(self, theta: Floats) -> End:
         """Newton's method, towards a maximum also where the likelihood is not concave; shares stay within [0, 1]."""
         shares = slice(self.model.size - self.model.bounded, self.model.size)
-        found = self.evaluate(theta)
+        likelihood = self.evaluate(theta)
         for _ in range(_STEPS):
-            held = np.zeros(len(theta), dtype=bool)
-            held[shares] = ((theta[shares] <= 0) & (found.gradient[shares] <= 0)) | (
-                (theta[shares] >= 1) & (found.gradient[shares] >= 0)
+            bound = np.zeros(len(theta), dtype=bool)
+            bound[shares] = ((theta[shares] <= 0) & (likelihood.gradient[shares] <= 0)) | (
+                (theta[shares] >= 1) & (likelihood.gradient[shares] >= 0)
             )
-            units, gradient = self.units[~held], found.gradient[~held]
-            curvatures, axes = np.linalg.eigh(found.information[np.ix_(~held, ~held)] * units * units[:, None])
+            units, gradient = self.units[~bound], likelihood.gradient[~bound]
+            curvatures, axes = np.linalg.eigh(likelihood.information[np.ix_(~bound, ~bound)] * units * units[:, None])
             bent = np.maximum(np.abs(curvatures), _FLAT * np.abs(curvatures).max())
             step = np.zeros(len(theta))
-            step[~held] = units * (axes @ ((axes.T @ (gradient * units)) / bent))
-            if found.gradient @ step < _DONE:
+            step[~bound] = units * (axes @ ((axes.T @ (gradient * units)) / bent))
+            if likelihood.gradient @ step < _DONE:
                 break
             step /= max(1.0, float(np.abs(step / self.units).max()) / 4)
             for _ in range(40):
-                tried = theta + step
-                tried[shares] = np.clip(tried[shares], 0, 1)
+                next_theta = theta + step
+                next_theta[shares] = np.clip(next_theta[shares], 0, 1)
                 with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                    next_found = self.evaluate(tried)
-                if next_found.value > found.value and np.isfinite(next_found.information).all():
-                    theta, found = tried, next_found
+                    next_likelihood = self.evaluate(next_theta)
+                if next_likelihood.value > likelihood.value and np.isfinite(next_likelihood.information).all():
+                    theta, likelihood = next_theta, next_likelihood
                     break
                 step = step / 2
             else:
                 break
-        return End(theta, found, held)
+        return End(theta, likelihood, bound)
 
     def check_finite(self, end: End) -> None:
         """Raise unless a search ended at a finite maximum.
@@ -330,9 +337,9 @@ class Mixture:
         NotEstimable
             Coefficients grow without end, σ shrinks to 0, or the likelihood is flat.
         """
-        free, size = ~end.held, self.model.size
+        free, size = ~end.bound, self.model.size
         units = self.units[free]
-        curvatures = np.linalg.eigvalsh(end.found.information[np.ix_(free, free)] * units * units[:, None])
+        curvatures = np.linalg.eigvalsh(end.likelihood.information[np.ix_(free, free)] * units * units[:, None])
         log_odds = float(self.model.log_odds(end.theta[:size]).max())
         if not self.is_normal:
             log_odds = max(log_odds, float(np.abs(self.columns @ end.theta[size:]).max()))
@@ -343,7 +350,7 @@ class Mixture:
             reason = "σ shrinks to 0"
         elif curvatures[0] < 10 * _FLAT * curvatures[-1]:
             reason = "the likelihood is flat"
-        elif np.abs(end.found.gradient[free] * units).max() > 1e-3 * math.sqrt(float(self.model.weight.sum())):
+        elif np.abs(end.likelihood.gradient[free] * units).max() > 1e-3 * math.sqrt(float(self.model.weight.sum())):
             reason = f"{_STEPS} steps do not reach one"
         if reason:
             raise NotEstimable(
@@ -392,7 +399,7 @@ class OutcomeRegression(Result):
     @property
     def log_likelihood(self) -> float:
         """Of answers and outcome together."""
-        return self.end.found.value
+        return self.end.likelihood.value
 
     @property
     def aic(self) -> float:
@@ -411,8 +418,8 @@ class OutcomeRegression(Result):
     @cached_property
     def whole_covariance(self) -> Floats:
         """Covariance of all parameters, (P, P), by the observed information; NaN for a share that is held at 0 or 1."""
-        covariance, free = np.full(self.end.found.information.shape, np.nan), np.flatnonzero(~self.end.held)
-        covariance[np.ix_(free, free)] = np.linalg.inv(self.end.found.information[np.ix_(free, free)])
+        covariance, free = np.full(self.end.likelihood.information.shape, np.nan), np.flatnonzero(~self.end.bound)
+        covariance[np.ix_(free, free)] = np.linalg.inv(self.end.likelihood.information[np.ix_(free, free)])
         return covariance
 
     @property
@@ -472,7 +479,7 @@ class OutcomeRegression(Result):
         varying = np.flatnonzero(np.ptp(self.mixture.columns, axis=0).max(axis=0) > 0)
         beta, moves = self._moments
         apart = (self.coefficients - beta)[varying]
-        free = np.flatnonzero(~self.end.held)
+        free = np.flatnonzero(~self.end.bound)
         scores = self.mixture.scores(self.end.theta)[:, free]
         moves = scores @ self.whole_covariance[free, self._places] - moves
         covariance = (moves[:, varying].T * self.mixture.model.weight) @ moves[:, varying]
@@ -491,14 +498,14 @@ class OutcomeRegression(Result):
         ]
         return [(Equation(name, comparison, self.names), self._places), *of_answers]
 
-    def _rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
+    def _coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
         """The coefficients of each equation, and at last those of least squares."""
         errors = np.sqrt(np.diagonal(self.whole_covariance))
         for equation, place in self.equations:
-            yield equation, _rows(equation.columns, self.end.theta[place], errors[place], confidence)
+            yield equation, _wald_rows(equation.columns, self.end.theta[place], errors[place], confidence)
         if self.event is None:
             equation = replace(self.equations[0][0], comparison=f"{self.equations[0][0].comparison}, {_WITHOUT}")
-            yield equation, _rows(self.names, *self.least_squares, confidence)
+            yield equation, _wald_rows(self.names, *self.least_squares, confidence)
 
     def parts(self, confidence: float = 0.95) -> list[Content]:
         """The regression in the vocabulary of `naysay.show`."""
@@ -518,7 +525,7 @@ class OutcomeRegression(Result):
         ]
         heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
         tables = []
-        for equation, rows in self._rows(confidence):
+        for equation, rows in self._coefficient_rows(confidence):
             places = max(decimals([row[2] for row in rows]) or 3, 3)
             lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
             tables.append(Table(heads, tuple(lines), equation.comparison))
@@ -534,10 +541,10 @@ class OutcomeRegression(Result):
     def beside(self) -> dict[str, tuple[float, float]]:
         """σ, and the shares that are the same for everybody, each with its standard error."""
         errors, model = np.sqrt(np.diagonal(self.whole_covariance)), self.mixture.model
-        found = {"σ": (self.sigma, self.sigma * float(errors[-1]))} if self.mixture.is_normal else {}
+        estimates = {"σ": (self.sigma, self.sigma * float(errors[-1]))} if self.mixture.is_normal else {}
         for share, place in zip(model.within.assumptions, range(model.size - model.bounded, model.size), strict=False):
-            found[share] = (float(self.end.theta[place]), float(errors[place]))
-        return found
+            estimates[share] = (float(self.end.theta[place]), float(errors[place]))
+        return estimates
 
     def _rests(self, confidence: float) -> Iterator[str]:
         """What the numbers rest on."""
@@ -554,7 +561,7 @@ class OutcomeRegression(Result):
             if self.normality is not None:
                 yield f"mixture against least squares, of the category: {self.normality}"
         value = self.log_likelihood
-        reached = sum(value - end.found.value < 1e-3 for end in self.ends)
+        reached = sum(value - end.likelihood.value < 1e-3 for end in self.ends)
         yield f"the highest maximum of {_checks.several(len(self.ends), 'search', 'searches')}; {reached} ended at it"
 
     @property
@@ -562,8 +569,8 @@ class OutcomeRegression(Result):
         """What a reader must be told with the numbers."""
         sentences = []
         model = self.mixture.model
-        held = self.end.held[model.size - model.bounded : model.size]
-        names = [share for share, is_held in zip(model.within.assumptions, held, strict=False) if is_held]
+        is_bound = self.end.bound[model.size - model.bounded : model.size]
+        names = [share for share, at_end in zip(model.within.assumptions, is_bound, strict=False) if at_end]
         if names:
             sentences.append(f"at the boundary, and held there: {', '.join(names)}; standard errors are given this")
         test = self.normality if self.event is None else None
@@ -607,7 +614,7 @@ class OutcomeRegression(Result):
     def records(self, confidence: float = 0.95) -> Records:
         """The coefficients, a row each: of the outcome, of the category, of who complies."""
         names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
-        equations = list(self._rows(confidence))[: len(self.equations)]
+        equations = list(self._coefficient_rows(confidence))[: len(self.equations)]
         return Records(names, [[equation.label, *row] for equation, rows in equations for row in rows])
 
     def to_text(self, confidence: float = 0.95) -> str:
@@ -630,7 +637,7 @@ class OutcomeRegression(Result):
         return f"<OutcomeRegression {self.outcome.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"
 
 
-def _rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
+def _wald_rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
     """Coefficients, each with its standard error, z, p and the ends of its interval."""
     reach = float(scipy.stats.norm.ppf((1 + _checks.confidence(confidence)) / 2)) * error
     p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))
