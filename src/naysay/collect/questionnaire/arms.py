@@ -297,16 +297,17 @@ def _fault_of_stratum(walk: Walk, name: str) -> str:
 
 
 def _measures(walk: Walk) -> Iterator[Problem]:
-    """Questions that measure one thing stand in different arms and have the same categories."""
-    members: dict[str, list[tuple[Entry, Question]]] = {}
-    for entry, question in walk.questions():
-        if question.measures is not None:
-            members.setdefault(question.measures, []).append((entry, question))
+    """Questions that measure one thing are asked under one condition, and as its design says.
+
+    Without a design they stand in different arms; unless people count, they have the same choices.
+    """
+    members = _members(walk)
     for measure, asked in members.items():
-        (head, first), counted = asked[0], [question.name for _, question in asked if counts_only(question)]
-        if measure in walk.by_name and (counted or measure not in [question.name for _, question in asked]):
+        (head, first), count_names = asked[0], [question.name for _, question in asked if counts_only(question)]
+        if measure in walk.by_name and (count_names or measure not in [question.name for _, question in asked]):
             message = f"{measure!r} is measured by other questions, and is the name of one"
-            message = f"{measure!r} is what {counted[0]!r} counts, and the name of a question" if counted else message
+            if count_names:
+                message = f"{measure!r} is what {count_names[0]!r} counts, and the name of a question"
             yield Problem("arms", message, "data would mix them up", "rename one", path=f"{head.path}.measures")
         for entry, question in asked[1:]:
             if _conditions(walk, entry) != _conditions(walk, head):
@@ -315,7 +316,7 @@ def _measures(walk: Walk) -> Iterator[Problem]:
                 )
                 reason = "else they are asked of different people"
                 yield Problem("arms", message, reason, "copy relevant, or leave it out", path=f"{entry.path}.measures")
-        for place, (entry, question) in enumerate(asked if not counted else ()):
+        for place, (entry, question) in enumerate(asked if not count_names else ()):
             path = f"{entry.path}.measures"
             if not question.categories_in or question.parts or question.categories != first.categories:
                 message = f"{question.name!r} and {first.name!r} measure {measure!r} and must have the same choices"
@@ -330,8 +331,8 @@ def _measures(walk: Walk) -> Iterator[Problem]:
         except DesignError as error:
             yield Problem("arms", str(error), path=f"{head.path}.measures")
             continue
-        if counted:
-            message = f"a count of none or of all statements in {_checks.listing_text(counted)} tells each of them"
+        if count_names:
+            message = f"a count of none or of all statements in {_checks.listing_text(count_names)} tells each of them"
             way_out = "take statements of which hardly anybody has none or all"
             yield Problem("reveals", message, "it is sent as it is", way_out, "warning", path=f"{head.path}.measures")
     for measure in walk.whole.measured:
@@ -522,12 +523,18 @@ def measurements(form: Questionnaire) -> dict[str, Asked]:
     DesignError
         A question is drawn by another design than the one for all arms says, or offers levels.
     """
-    walk, members = Walk(form), dict[str, list[Question]]()
-    for _, question in walk.questions():
+    walk = Walk(form)
+    asked = {name: _measurement(walk, name, [q for _, q in members]) for name, members in _members(walk).items()}
+    return {name: measured for name, measured in asked.items() if measured is not None}
+
+
+def _members(walk: Walk) -> dict[str, list[tuple[Entry, Question]]]:
+    """The questions that measure something together, by its name."""
+    members: dict[str, list[tuple[Entry, Question]]] = {}
+    for entry, question in walk.questions():
         if question.measures is not None:
-            members.setdefault(question.measures, []).append(question)
-    measured = {name: _measurement(walk, name, questions) for name, questions in members.items()}
-    return {name: measurement for name, measurement in measured.items() if measurement is not None}
+            members.setdefault(question.measures, []).append((entry, question))
+    return members
 
 
 def _conditions(walk: Walk, entry: Entry) -> frozenset[str]:
@@ -554,7 +561,7 @@ def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Ask
     if measure not in form.measured:
         if not asked:
             return None
-        design: Answerable = designs.samples({arm: _asked_as(members[0]) for arm, members in asked.items()})
+        design: Answerable = designs.samples({arm: _sent_design(members[0]) for arm, members in asked.items()})
     else:
         stacked = read(form.measured[measure])
         if stacked.offer.assigned_by == "nobody":
@@ -568,8 +575,8 @@ def _measurement(walk: Walk, measure: str, questions: Sequence[Question]) -> Ask
     return Asked(design, arms={arm: tuple(q.name for q in members) for arm, members in asked.items()})
 
 
-def _asked_as(question: Question) -> Design:
-    """The design of what is sent."""
+def _sent_design(question: Question) -> Design:
+    """By which the answer to a question is drawn before it is sent."""
     return designs.direct(question.categories) if question.privacy is None else question.privacy.channels[0][1]
 
 
@@ -602,18 +609,18 @@ def _is_count(answer: Design, stacked: Answerable) -> bool:
     return isinstance(first, int) and first not in stacked.categories
 
 
-def _check_count(question: Question, answer: Design, said: str) -> None:
+def _check_count(question: Question, answer: Design, sample_text: str) -> None:
     """Raise unless a question is answered with the numbers of a design."""
     low, high = answer.space.labels[0], answer.space.labels[-1]
     if not counts_only(question):
         raise DesignError(
-            f"{question.name!r} must be a direct number, since {said} counts: ask with integer, and write "
+            f"{question.name!r} must be a direct number, since {sample_text} counts: ask with integer, and write "
             f"{low}..{high} into bind::naysay_range"
         )
     ends = getattr(question, "low", None), getattr(question, "high", None)
     if ends != (low, high):
         raise DesignError(
-            f"{question.name!r} must count from {low} to {high}, as {said} does: write {low}..{high} into "
+            f"{question.name!r} must count from {low} to {high}, as {sample_text} does: write {low}..{high} into "
             "bind::naysay_range"
         )
 
@@ -629,16 +636,16 @@ def _samples(
     for arm, part in part_of.items():
         answers, questions, renamed = answers_of(part, joint=True), asked[arm], dict[str, str]()
         of_everybody = arm == EVERYBODY
-        said = f"{stacked.name or 'the design'}{'' if of_everybody else f' in arm {arm!r}'}"
+        sample_text = f"{stacked.name or 'the design'}{'' if of_everybody else f' in arm {arm!r}'}"
         if len(answers) != len(questions):
             raise DesignError(
-                f"{said} takes {len(answers)} answer{'s' * (len(answers) > 1)} of a person, and {measure!r} is "
+                f"{sample_text} takes {len(answers)} answer{'s' * (len(answers) > 1)} of a person, and {measure!r} is "
                 f"measured by {_checks.listing_text(q.name for q in questions)}: write one row for each answer"
                 f"{'' if of_everybody else ', and its arm into bind::naysay_arms'}"
             )
         for question, answer in zip(questions, answers, strict=True):
             if _is_count(answer, stacked):
-                _check_count(question, answer, said)
+                _check_count(question, answer, sample_text)
                 if len(arms_of[question.name]) > 1:
                     raise DesignError(
                         f"{question.name!r} is asked in arms {_checks.listing_text(arms_of[question.name])}, which "
@@ -648,7 +655,7 @@ def _samples(
             if counts_only(question):
                 labels = _checks.listing_text(answer.space.labels)
                 raise DesignError(
-                    f"{question.name!r} is answered with a number, and {said} with {labels}: ask with select_one"
+                    f"{question.name!r} is answered with a number, and {sample_text} with {labels}: ask with select_one"
                 )
             if tuple(map(str, stacked.categories)) != question.categories:
                 raise DesignError(
@@ -659,7 +666,7 @@ def _samples(
                     f"{question.name!r} is one of {len(answers)} answers of a person to one question, and the device "
                     "draws once: write hand into bind::naysay_mode"
                 )
-            fielded = _asked_as(question)
+            fielded = _sent_design(question)
             for place, share in enumerate(stacked.shares):
                 cells = answer.matrix[:, [stacked.cells.index(cell) for cell in share.of]]
                 if len(cells) != len(fielded.matrix) or _distance(cells, fielded.matrix[:, place]) > 1e-6:
@@ -674,7 +681,7 @@ def _samples(
     if not isinstance(stacked, Samples):
         return parts[None]
     if not stacked.structure.finer:  # responses that are called as categories are would rename these in one arm only
-        of_arm = {arm: _asked_as(members[0]) for arm, members in asked.items()}
+        of_arm = {arm: _sent_design(members[0]) for arm, members in asked.items()}
         return replace(designs.samples(of_arm), name=stacked.name, notes=stacked.notes)
 
     def of_cells(shares: Sequence[Share]) -> list[Share]:

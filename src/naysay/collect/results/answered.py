@@ -121,9 +121,9 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
         (*arm_columns, *chain(*measures[name].arms.values())) if name in measures else (name,) for name in beside
     ]
     beside = list(dict.fromkeys(column for columns in read_from for column in columns if column != question))
-    counted = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
+    text_rows = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
     hidden = [name for name in (f"{column}_level" for column in asked.beside) if name in rows.columns]
-    counts = counted.group_by(list(dict.fromkeys([question, *asked.columns, *hidden, *beside]))).len(COUNT)
+    counts = text_rows.group_by(list(dict.fromkeys([question, *asked.columns, *hidden, *beside]))).len(COUNT)
     if betrays(form, entry, counts, count=COUNT):
         return Measure(rows, plain, plain.level, withheld=True)
     if not asked.sample:

@@ -64,18 +64,18 @@ class Counting:
             _Spec(level_column, "", by_day=True, columns=(level_column,)) for level_column in sorted(level_columns)
         ]
         beside_columns = level_columns | controls_of(book)
-        counted = {
+        columns_by_name = {
             entry.column: (entry.column, *(() if entry.asked is None else entry.asked.columns))
             for entry in book.entries
             if entry.column not in beside_columns and (entry.asked is not None or entry.holds not in ("days", "texts"))
         }
-        counted |= {
+        columns_by_name |= {
             f"{entry.column} {arm}": columns  # the answers of one person, together
             for entry in book.measures
             for arm, columns in (entry.asked.arms if entry.asked else {}).items()
             if len(columns) > 1
         }
-        for name, spec_columns in counted.items():
+        for name, spec_columns in columns_by_name.items():
             specs.append(_Spec(name, "", by_day=False, columns=spec_columns))
             specs += [
                 _Spec(name, group_column, by_day=False, columns=(*spec_columns, group_column))
