@@ -138,6 +138,22 @@ def test_a_skewed_outcome_is_told_by_least_squares():
     assert "the outcome is not normal" not in str(normal)
 
 
+def test_columns_that_rest_on_all_people_are_those_of_plain_regression():
+    rng = np.random.default_rng(10)
+    trait, z = rng.random(400) < 0.4, rng.normal(size=400)
+    table = {"said": np.where(trait, "yes", "no"), "z": z, "y": rng.normal(trait + z)}
+    fit = regression.regress_outcome(designs.direct(("yes", "no")), "said ~ z", "y ~ said + poly(z, 2)", table)
+    orthogonal = np.linalg.qr(np.vander(z, 3, increasing=True))[0][:, 1:]
+    beta = np.linalg.lstsq(np.column_stack([np.ones(400), trait, orthogonal]), table["y"])[0]
+    assert np.abs(fit.coefficients) == pytest.approx(np.abs(beta))
+
+
+def test_what_is_printed_of_an_outcome_of_two_values():
+    table = warner(500, np.random.default_rng(6))
+    of_truths = regression.regress_outcome(WARNER, "said ~ z", "high ~ said", table | {"high": table["y"] > 1})
+    assert "Log odds of high “1”" in str(of_truths)
+
+
 def test_one_result_in_every_form():
     for fit in fits():
         numbers = json.loads(fit.to_json())
@@ -153,6 +169,7 @@ def test_one_result_in_every_form():
         ({"y": np.ones(500)}, "y ~ said", NotEstimable, "'y' has no variation"),
         ({"y": np.arange(500), "z": np.arange(500)}, "y ~ said + z", NotEstimable, "without error"),
         ({"y": list("abcde") * 100}, "y ~ said", DataError, "numbers or two values"),
+        ({"y": [np.inf, *range(499)]}, "y ~ said", DataError, "'y' has an infinite cell"),
         ({}, "y ~ z", DataError, "must hold 'said'"),
         ({}, "z ~ said", DataError, "stands nowhere else"),
         ({"z": [0, 1] * 250, "y": [0, 1] * 250}, "y ~ said + z", NotEstimable, "separation"),

@@ -129,7 +129,9 @@ def _outcome(data: Data, name: str) -> tuple[Floats, str | None]:
     """The outcome as numbers, and what is 1 of two values; None of numbers."""
     column = data.table[name]
     is_number = column.dtype.kind in "if"
-    levels = sorted(set(column.tolist())) if is_number else list(column.cat.categories)
+    if is_number and not np.isfinite(column).all():
+        raise DataError(f"the outcome must be finite; column {name!r} has an infinite cell", column=name)
+    levels = sorted({int(v) if v == int(v) else v for v in column}) if is_number else list(column.cat.categories)
     if len(levels) < 2:
         raise NotEstimable(f"the outcome {name!r} has no variation: it is {_checks.listing_text(levels)} for everybody")
     if len(levels) == 2:
@@ -146,11 +148,11 @@ def _outcome(data: Data, name: str) -> tuple[Floats, str | None]:
 def _matrix(data: Data, formula: Formula) -> Matrix:
     """The columns of the outcome's formula if everybody is in the first category, then in the second, …: (t n, k)."""
     pandas, labels = formulaic("pandas"), [_checks.label(category) for category in data.design.categories]
-    trait, n = data.formula.response[0], len(data.table)
+    trait = data.formula.response[0]
     order = sorted(labels, key=lambda label: label != labels[data.model.reference])  # the reference first
-    cells = pandas.Categorical([label for label in labels for _ in range(n)], order)
-    table = pandas.concat([data.table] * len(labels), ignore_index=True)
-    return formula.matrix(table.assign(**{trait: cells}))
+    tables = [data.table.assign(**{trait: pandas.Categorical([label] * len(data.table), order)}) for label in labels]
+    matrix = formula.matrix(tables[0])  # from each person once: poly and scale rest on their number
+    return replace(matrix, values=np.concatenate([matrix.of(table) for table in tables]))
 
 
 class End(NamedTuple):
