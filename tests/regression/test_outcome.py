@@ -138,6 +138,27 @@ def test_a_skewed_outcome_is_told_by_least_squares():
     assert "the outcome is not normal" not in str(normal)
 
 
+def test_a_covariate_of_one_formula_only_is_told():
+    """Left out of the category's formula it bends both tables, and Hausman's test, which compares them, is silent."""
+    rng, n = np.random.default_rng(9), 4_000
+    z = rng.normal(size=n)
+    yes = rng.random(n) < scipy.special.expit(1.5 * z)
+    said = WARNER.randomize(np.where(yes, "yes", "no"), rng=rng).texts()
+    table = {"said": said, "z": z, "y": rng.normal(yes + 0.3 * z)}
+    without = regression.regress_outcome(WARNER, "said ~ 1", "y ~ said + z", table)
+    beta, errors = without.least_squares
+    assert (beta[1], without.coefficients[1]) < (1 - 2 * errors[1], 1 - 2 * without.standard_errors[1])
+    assert without.normality.p_value > 0.05
+    assert "the category has nothing to do with z" in str(without)
+    lacking = regression.regress_outcome(WARNER, "said ~ z", "y ~ said", table)
+    assert lacking.least_squares[0][1] > 1 + 5 * lacking.least_squares[1][1]
+    assert "it has nothing to do with z" in str(lacking)
+    assert "or a formula lacks a covariate, and neither holds" in str(lacking)
+    right = regression.regress_outcome(WARNER, "said ~ z", "y ~ said + z", table)
+    assert right.coefficients[1] == pytest.approx(1, abs=2 * right.standard_errors[1])
+    assert "nothing to do with z" not in str(right)
+
+
 def test_columns_that_rest_on_all_people_are_those_of_plain_regression():
     rng = np.random.default_rng(10)
     trait, z = rng.random(400) < 0.4, rng.normal(size=400)
@@ -148,10 +169,13 @@ def test_columns_that_rest_on_all_people_are_those_of_plain_regression():
     assert np.abs(fit.coefficients) == pytest.approx(np.abs(beta))
 
 
-def test_what_is_printed_of_an_outcome_of_two_values():
+def test_what_is_printed_of_an_outcome_of_two_values_and_of_numbers():
     table = warner(500, np.random.default_rng(6))
     of_truths = regression.regress_outcome(WARNER, "said ~ z", "high ~ said", table | {"high": table["y"] > 1})
     assert "Log odds of high “1”" in str(of_truths)
+    assert "errors: observed information\n" in str(of_truths)
+    of_numbers = regression.regress_outcome(WARNER, "said ~ z", "y ~ said", table)
+    assert "errors: observed information; of least squares: sandwich\n" in str(of_numbers)
 
 
 def test_one_result_in_every_form():

@@ -516,12 +516,13 @@ class OutcomeRegression(Result):
         left_out = f", {data.dropped:,} left out for missing covariates or outcome" if data.dropped else ""
         compliance = "" if data.compliance is None else f"; who complies: {data.compliance[0].right_side}"
         missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
+        of_squares = "; of least squares: sandwich" if self.event is None else ""
         sentences = [
             f"{self.outcome.text}, where {trait} is the true category",
             f"{data.formula.text}: {data.design.name or data.design.kind}{compliance}",
             f"{self.n:,} answers, {missing}{left_out}",
             f"{kind} regression; {trait} against “{_checks.label(self.regression.reference)}”; standard errors: "
-            "observed information",
+            f"observed information{of_squares}",
             f"log-likelihood {self.log_likelihood:,.3f}, AIC {self.aic:,.1f}",
             f"{_checks.confidence(confidence):.4g} intervals: Wald",
         ]
@@ -555,6 +556,19 @@ class OutcomeRegression(Result):
             "assumes: among people of one category with the same covariates, the outcome has nothing to do with what "
             "they answered, nor with whether they comply"
         )
+        of_outcome, of_trait = set(self.outcome.variables), set(self.regression.data.formula.variables)
+        beside = sorted(of_outcome - of_trait - {self.regression.data.formula.response[0]})
+        if beside:
+            yield (
+                f"assumes: the category has nothing to do with {', '.join(beside)}, which its formula lacks; where it "
+                "has, coefficients are wrong, those of least squares, too"
+            )
+        if of_trait - of_outcome:
+            yield (
+                "assumes: among people of one category with the same covariates of the outcome, it has nothing to do "
+                f"with {', '.join(sorted(of_trait - of_outcome))}; where it has, coefficients are wrong, those of "
+                "least squares, too"
+            )
         if self.event is None:
             yield (
                 "assumes: what the formula leaves of the outcome is normal, with one σ in all categories; where it is "
@@ -579,7 +593,8 @@ class OutcomeRegression(Result):
         if test is not None and test.p_value < _REJECTED:
             sentences.append(
                 f"mixture and least squares tell different things of the category ({test}): the outcome is not normal "
-                "with one σ within categories; use least squares, or transform the outcome"
+                "with one σ within categories, so that least squares hold, or a formula lacks a covariate, and neither "
+                "holds"
             )
         if self.n < 10 * self.end.theta.size:
             sentences.append(f"only {self.n / self.end.theta.size:.1f} answers a parameter; intervals may be too short")
