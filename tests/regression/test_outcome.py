@@ -178,6 +178,17 @@ def test_what_is_printed_of_an_outcome_of_two_values_and_of_numbers():
     assert "errors: observed information; of least squares: sandwich\n" in str(of_numbers)
 
 
+def test_a_rare_category_is_told():
+    """Intervals of the mixture covered .78 at a share of .02 among 1,500 people."""
+    rng = np.random.default_rng(11)
+    yes = rng.random(1_500) < 0.04
+    said = WARNER.randomize(np.where(yes, "yes", "no"), rng=rng).texts()
+    fit = regression.regress_outcome(WARNER, "said ~ 1", "y ~ said", {"said": said, "y": rng.normal(yes)})
+    assert "shares within 3 standard errors of 0: “yes” (0.0" in str(fit)
+    often = regression.regress_outcome(WARNER, "said ~ z", "y ~ said + z", warner(1_500, rng))
+    assert "standard errors of 0" not in str(often)
+
+
 def test_one_result_in_every_form():
     for fit in fits():
         numbers = json.loads(fit.to_json())

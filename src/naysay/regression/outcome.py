@@ -165,6 +165,7 @@ class End(NamedTuple):
 
 _WITHOUT = "without the assumption of normal errors (least squares)"
 _REJECTED = 0.01  # p below which a test of the model is told as a warning
+_RARE = 3  # standard errors of its share within which of 0 a category is told of by a warning
 _STEPS = 200
 _DONE = 1e-10  # what a step can still gain of log-likelihood
 _FLAT = 1e-9  # curvature, as a share of the largest, that counts as none
@@ -595,6 +596,13 @@ class OutcomeRegression(Result):
                 f"mixture and least squares tell different things of the category ({test}): the outcome is not normal "
                 "with one σ within categories, so that least squares hold, or a formula lacks a covariate, and neither "
                 "holds"
+            )
+        shares = self.regression.margins()
+        rows = zip(shares.categories, shares.probabilities[0], shares.standard_errors[0], strict=True)
+        if rare := [f"“{_checks.label(label)}” ({share:.3f})" for label, share, error in rows if share < _RARE * error]:
+            sentences.append(
+                f"shares within {_RARE} standard errors of 0: {', '.join(rare)}; few people tell of them, and "
+                "intervals may be too short"
             )
         if self.n < 10 * self.end.theta.size:
             sentences.append(f"only {self.n / self.end.theta.size:.1f} answers a parameter; intervals may be too short")
