@@ -154,6 +154,9 @@ def test_a_covariate_of_one_formula_only_is_told():
     assert lacking.least_squares[0][1] > 1 + 5 * lacking.least_squares[1][1]
     assert "it has nothing to do with z" in str(lacking)
     assert "or a formula lacks a covariate, and neither holds" in str(lacking)
+    of_two = regression.regress_outcome(WARNER, "said ~ 1", "high ~ said + z", table | {"high": table["y"] > 1})
+    assert "the category has nothing to do with z" in str(of_two)
+    assert "least squares" not in str(of_two)
     right = regression.regress_outcome(WARNER, "said ~ z", "y ~ said + z", table)
     assert right.coefficients[1] == pytest.approx(1, abs=2 * right.standard_errors[1])
     assert "nothing to do with z" not in str(right)
@@ -187,6 +190,13 @@ def test_a_rare_category_is_told():
     assert "shares within 3 standard errors of 0: “yes” (0.0" in str(fit)
     often = regression.regress_outcome(WARNER, "said ~ z", "y ~ said + z", warner(1_500, rng))
     assert "standard errors of 0" not in str(often)
+
+
+def test_who_left_a_control_out_is_told():
+    table = negative(1_500, np.random.default_rng(2))
+    table["check"] = np.where(np.arange(1_500) < 90, "", table["check"])
+    fit = regression.regress_outcome(LOT, "said + check ~ z", "y ~ said", table, sample="lot")
+    assert fit.reservations[0].startswith("left out by people who answered the rest: check (90 of 1,500)")
 
 
 def test_one_result_in_every_form():

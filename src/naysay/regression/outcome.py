@@ -28,7 +28,7 @@ from naysay.regression.fitted import Equation, Test
 from naysay.regression.fitting import check_apart, compliance_formula, part_column_of, regression_of
 from naysay.regression.likelihood import Evaluated, Model
 from naysay.regression.reading import Data, Formula, Matrix, Roles, formulaic, parse, read
-from naysay.regression.result import Regression, coefficient_texts, rests_of_answers
+from naysay.regression.result import Regression, coefficient_texts, reservations_of_answers, rests_of_answers
 from naysay.show import Column, Content, Note, Points, Records, Result, Sentence, Table, latex, plain, text
 
 if TYPE_CHECKING:
@@ -559,16 +559,16 @@ class OutcomeRegression(Result):
         )
         of_outcome, of_trait = set(self.outcome.variables), set(self.regression.data.formula.variables)
         beside = sorted(of_outcome - of_trait - {self.regression.data.formula.response[0]})
+        wrong = "coefficients are wrong" + (", those of least squares, too" if self.event is None else "")
         if beside:
             yield (
                 f"assumes: the category has nothing to do with {', '.join(beside)}, which its formula lacks; where it "
-                "has, coefficients are wrong, those of least squares, too"
+                f"has, {wrong}"
             )
         if of_trait - of_outcome:
             yield (
                 "assumes: among people of one category with the same covariates of the outcome, it has nothing to do "
-                f"with {', '.join(sorted(of_trait - of_outcome))}; where it has, coefficients are wrong, those of "
-                "least squares, too"
+                f"with {', '.join(sorted(of_trait - of_outcome))}; where it has, {wrong}"
             )
         if self.event is None:
             yield (
@@ -584,8 +584,7 @@ class OutcomeRegression(Result):
     @property
     def reservations(self) -> list[str]:
         """What a reader must be told with the numbers."""
-        sentences = []
-        model = self.mixture.model
+        sentences, model = list(reservations_of_answers(self.regression)), self.mixture.model
         is_bound = self.end.bound[model.size - model.bounded : model.size]
         names = [share for share, at_end in zip(model.within.assumptions, is_bound, strict=False) if at_end]
         if names:

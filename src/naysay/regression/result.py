@@ -194,21 +194,7 @@ class Regression(Fitted, Result):
         if data.dropped:
             name_text = ", ".join(f"{column_name} ({count:,})" for column_name, count in data.missing.items())
             sentences.append(f"{data.dropped:,} people were left out, whose covariates are missing: {name_text}")
-        names = data.formula.response
-        if data.design.offer.measures_compliance and data.design.space.answers == len(names):
-            silent = [
-                (name, sum(int(part.count @ (part.codes[:, place] == MISSING)) for part in data.tally.parts))
-                for place, name in enumerate(names)
-            ]
-            if left_out := [f"{name} ({count:,} of {self.n:,})" for name, count in silent if count]:
-                sentences.append(
-                    f"left out by people who answered the rest: {', '.join(left_out)}; what they said is used, and "
-                    "of those who do not comply it tells little"
-                )
-        if data.compliance is not None and self.compliance is not None and self.compliance.interval()[0] <= 0:
-            sentences.append(
-                "by the controls alone perhaps everybody complies; what is told of who does not rests on little"
-            )
+        sentences += reservations_of_answers(self)
         held_shares = [
             share.name
             for share, is_bound in zip(
@@ -402,6 +388,23 @@ def rests_of_answers(fit: Regression, confidence: float) -> Iterator[str]:
         yield (
             f"assumes: {' and '.join(fit.model.within.assumptions)} is the same for everyone, whatever their covariates"
         )
+
+
+def reservations_of_answers(fit: Regression) -> Iterator[str]:
+    """What a reader must be told of controls: who left them out, and that they may show nothing."""
+    names = fit.data.formula.response
+    if fit.data.design.offer.measures_compliance and fit.data.design.space.answers == len(names):
+        silent = [
+            (name, sum(int(part.count @ (part.codes[:, place] == MISSING)) for part in fit.data.tally.parts))
+            for place, name in enumerate(names)
+        ]
+        if left_out := [f"{name} ({count:,} of {fit.n:,})" for name, count in silent if count]:
+            yield (
+                f"left out by people who answered the rest: {', '.join(left_out)}; what they said is used, and "
+                "of those who do not comply it tells little"
+            )
+    if fit.data.compliance is not None and fit.compliance is not None and fit.compliance.interval()[0] <= 0:
+        yield "by the controls alone perhaps everybody complies; what is told of who does not rests on little"
 
 
 def _rests(fit: Regression, confidence: float) -> Iterator[str]:
