@@ -73,7 +73,7 @@ def test_an_outcome_is_regressed_on_the_true_category(file, capsys, tmp_path):
     assert "gap ~ cheated + age, where cheated is the true category" in out
     assert "cheated[T.yes]" in (tmp_path / "page.html").read_text()
     told = json.loads(run(capsys, *words, "--format", "json")[1])
-    assert [each["equation"] for each in told["coefficients"]] == ["gap"] * 3 + ["yes"] * 2
+    assert [each["equation"] for each in told["coefficients"]] == ["gap, least squares"] * 3 + ["gap"] * 3 + ["yes"] * 2
     assert told["n"] == 298
     code, _, err = run(capsys, *words, "--penalty", 1)
     assert (code, err) == (2, "naysay: a regression of an outcome takes no --penalty; leave it out\n")

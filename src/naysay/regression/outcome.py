@@ -163,7 +163,6 @@ class End(NamedTuple):
     bound: NDArray[np.bool_]
 
 
-_WITHOUT = "without the assumption of normal errors (least squares)"
 _REJECTED = 0.01  # p below which a test of the model is told as a warning
 _RARE = 3  # standard errors of its share within which of 0 a category is told of by a warning
 _STEPS = 200
@@ -502,13 +501,16 @@ class OutcomeRegression(Result):
         return [(Equation(name, comparison, self.names), self._places), *of_answers]
 
     def _coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
-        """The coefficients of each equation, and at last those of least squares."""
-        errors = np.sqrt(np.diagonal(self.whole_covariance))
-        for equation, place in self.equations:
-            yield equation, _wald_rows(equation.columns, self.end.theta[place], errors[place], confidence)
+        """The coefficients of each equation; of a mean first by least squares, which need no normal errors."""
+        errors, (of_outcome, _) = np.sqrt(np.diagonal(self.whole_covariance)), self.equations[0]
         if self.event is None:
-            equation = replace(self.equations[0][0], comparison=f"{self.equations[0][0].comparison}, {_WITHOUT}")
+            by_squares = f"{of_outcome.comparison}, by least squares"
+            equation = replace(of_outcome, label=f"{of_outcome.label}, least squares", comparison=by_squares)
             yield equation, _wald_rows(self.names, *self.least_squares, confidence)
+        for equation, place in self.equations:
+            rows = _wald_rows(equation.columns, self.end.theta[place], errors[place], confidence)
+            assumed = ", by the mixture with normal errors" if equation == of_outcome and self.event is None else ""
+            yield replace(equation, comparison=equation.comparison + assumed), rows
 
     def parts(self, confidence: float = 0.95) -> list[Content]:
         """The regression in the vocabulary of `naysay.show`."""
@@ -610,7 +612,6 @@ class OutcomeRegression(Result):
     def numbers(self, confidence: float = 0.95) -> dict[str, object]:
         """The regression by the names of its JSON."""
         data, (names, rows) = self.regression.data, self.records(confidence)
-        squares = self.least_squares if self.event is None else None
         return {
             "outcome": self.outcome.text,
             "formula": data.formula.text,
@@ -627,8 +628,7 @@ class OutcomeRegression(Result):
             "standard_error_kind": "observed information",
             "confidence": confidence,
             "beside": {name: {"estimate": v, "standard_error": e} for name, (v, e) in self.beside.items()},
-            "least_squares": None if squares is None else {"estimates": squares[0], "standard_errors": squares[1]},
-            "normality": None if squares is None or self.normality is None else asdict(self.normality),
+            "normality": None if self.event is not None or self.normality is None else asdict(self.normality),
             "log_likelihood": self.log_likelihood,
             "aic": self.aic,
             "rests_on": list(self._rests(confidence)),
@@ -636,9 +636,9 @@ class OutcomeRegression(Result):
         }
 
     def records(self, confidence: float = 0.95) -> Records:
-        """The coefficients, a row each: of the outcome, of the category, of who complies."""
+        """The coefficients, a row each: of the outcome (of a mean twice), of the category, of who complies."""
         names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
-        equations = list(self._coefficient_rows(confidence))[: len(self.equations)]
+        equations = self._coefficient_rows(confidence)
         return Records(names, [[equation.label, *row] for equation, rows in equations for row in rows])
 
     def to_text(self, confidence: float = 0.95) -> str:
