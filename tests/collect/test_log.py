@@ -232,6 +232,8 @@ def test_a_board_announces_and_anybody_checks(board, tmp_path, capsys):
     assert f"{NAME}: 2 entries, signed\n" in capsys.readouterr().out  # not that nothing was changed: since when?
     assert main([*checked, "--earlier", "first.log"]) == 0
     assert "2 entries, signed, and nothing of 'first.log' changed" in capsys.readouterr().out
+    assert main(["log", "check", "first.log", *checked[3:], "--earlier", "surveys.log"]) == 2  # the wrong way round
+    assert "has 1 entry, and 'surveys.log' has 2: it is an older one" in capsys.readouterr().err
     assert main(["log", "check", "proof.txt", "--public", public, "--hash", survey_hash[:8]]) == 2
     (tmp_path / "surveys.log").unlink()
     assert main(["log", "add", "surveys.log", "survey.json", "--key", "board.pem", "--name", NAME]) == 0
@@ -320,10 +322,14 @@ def test_a_witness_cosigns_a_log_that_only_grew(announced, tmp_path, monkeypatch
         assert main([*check, "--within", "1"]) == 0
         assert f"1 of 1 that you named have cosigned it ({WITNESS} on 20" in capsys.readouterr().out
     record = (tmp_path / "witness.pem.seen").read_bytes()
-    for lie in (shorter, forked, Log(NAME)):  # rolled back; forked, with as many entries; begun anew
+    for lie, said in (
+        (forked, "does not begin with the 5 entries that you have cosigned"),
+        (shorter, "this log has 3 entries, and the one that you have cosigned has 5: it is an older one"),
+        (Log(NAME), "this log has 0 entries, and the one that you have cosigned has 5: it is an older one"),
+    ):
         path.write_text(lie.text(KEY))
         assert main(cosign) == 2
-        assert "does not begin with the 5 entries that you have cosigned" in capsys.readouterr().err
+        assert said in capsys.readouterr().err
         assert path.read_text() == lie.text(KEY)
     path.write_text(longer.text(OTHER))
     assert main([*cosign[:3], "--public", log.public_key(NAME, OTHER), *cosign[5:]]) == 2
@@ -407,6 +413,10 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
     page.goto(f"file://{tmp_path}/forged.html")
     page.wait_for_selector("#log.no")
     assert "not the one that was signed" in page.locator("#log").inner_text()
+    page.goto(f"file://{tmp_path}/forged.html#{board['hash']}")
+    page.reload()
+    page.wait_for_selector("#log.no")
+    assert page.locator("#survey").is_hidden()  # of a list that is not to be trusted nothing follows, in either way
     (tmp_path / "unsigned.html").write_text((tmp_path / "check.html").read_text().replace(f"\\u2014 {NAME} ", "— "))
     page.goto(f"file://{tmp_path}/unsigned.html")
     page.wait_for_selector("#log.no")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from naysay.collect import Published
-    from naysay.collect.log import Entry, Log
+    from naysay.collect.log import Entry, Head, Log
 
 LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="The log, a text file that anybody may have.")]
 Public = Annotated[
@@ -212,11 +212,21 @@ def _check_grown(earlier_text: str, witnessed_log: Log, public: str, record_path
             f"the log of {witnessed_log.name} that you have cosigned was signed with another key. Nothing was "
             "cosigned; ask whoever signs it: with another key, anybody can begin a log of the same name"
         ) from None
+    _check_not_older(witnessed_log, earlier_head, "the one that you have cosigned")
     if not log.consistent(earlier_head, witnessed_log.head, log.consistency(witnessed_log.entries, earlier_head.size)):
         raise DataError(
             f"this log does not begin with the {several(earlier_head.size, 'entry', 'entries')} that you have "
             f"cosigned. Nothing was cosigned; {witnessed_log.name} has signed both: "
             f"publish this log and {str(record_path)!r}"
+        )
+
+
+def _check_not_older(later_log: Log, earlier_head: Head, name: str) -> None:
+    """Raise if a log is shorter than one before it: then it may be that one's beginning, and nobody has lied."""
+    if len(later_log.entries) < earlier_head.size:
+        raise DataError(
+            f"this log has {several(len(later_log.entries), 'entry', 'entries')}, and {name} has {earlier_head.size}: "
+            "it is an older one, or entries were taken out; ask for the newest"
         )
 
 
@@ -306,6 +316,7 @@ def check(options: CheckOptions) -> None:
         raise DataError(f"no survey with the hash {options.hash} was announced in this log")
     if options.earlier is not None:
         earlier_head = log.head_of(text_of(options.earlier), options.public)
+        _check_not_older(checked_log, earlier_head, repr(str(options.earlier)))
         shown_hashes = log.consistency(checked_log.entries, earlier_head.size)
         if not log.consistent(earlier_head, checked_log.head, shown_hashes):
             raise DataError(
