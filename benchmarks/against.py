@@ -117,7 +117,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--out", type=Path, help="write the table there, too")
     options = parser.parse_args()
-    commit = options.commit or git("describe", "--tags", "--abbrev=0")
+    commit = options.commit or next(iter(git("tag", "--merged=HEAD", "--sort=-creatordate").split()), None)
+    if commit is None:
+        raise SystemExit("there is no tag yet: name a commit")
     with tempfile.TemporaryDirectory() as name:
         other, folder = Path(name, "other"), Path(name, "files")
         folder.mkdir()

@@ -97,11 +97,28 @@ def check_contents(wheel: Path, sdist: Path) -> None:
         wheel_files = {name for name in archive.namelist() if ".dist-info/" not in name}
     with tarfile.open(sdist) as archive:
         sdist_files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    expected = {wheel: (wheel_files, package_files), sdist: (sdist_files, {f"src/{name}" for name in package_files})}
+    source_files = {*SOURCE_ONLY, *(f"src/{name}" for name in package_files)}
+    expected = {wheel: (wheel_files, package_files), sdist: (sdist_files, source_files)}
     for path, (held, wanted) in expected.items():
-        missing, surplus = sorted(wanted - held), sorted(held - wanted - set(SOURCE_ONLY))
+        missing, surplus = sorted(wanted - held), sorted(held - wanted)
         if missing or surplus:
             fail(f"{path.name} lacks {missing or 'nothing'} and holds besides {surplus or 'nothing'}")
+
+
+def check_signable(version: str) -> None:
+    """What is signed is a commit that says one version everywhere, and that every later version has to open."""
+    if run("git", "status", "--porcelain").strip():
+        fail("the files are not those of the last commit; only a commit is signed")
+    said = {
+        "CITATION.cff": f"version: {version}\n",
+        "src/naysay/telemetry/javascript/package.json": f'"version": "{version}"',
+        "CHANGELOG.md": f"\n## [{version}]",
+    }
+    for name, words in said.items():
+        if words not in (ROOT / name).read_text(encoding="utf-8"):
+            fail(f"{name} does not say {words.strip()}")
+    if not (ROOT / "tests" / "collect" / "released" / f"{version}.sql.gz").exists():
+        fail(f"no database of {version} is kept; run: python tests/collect/make_released.py")
 
 
 def python_paths() -> Iterator[str]:
@@ -182,6 +199,8 @@ def main() -> None:
     parser.add_argument("--sign", metavar="KEY", help="the private SSH key that signs the checksums")
     parser.add_argument("--python", metavar="PATH", action="append", help="an interpreter to try; repeat for more")
     options = parser.parse_args()
+    if options.sign and options.quick:
+        parser.error("--sign is for the whole run")
     start = time.monotonic()
     shutil.rmtree(DIST, ignore_errors=True)
     with tempfile.TemporaryDirectory() as name:
@@ -191,6 +210,8 @@ def main() -> None:
         if [digest(path) for path in (wheel, sdist)] != [digest(path) for path in again]:
             fail("two builds of one commit differ")
         check_contents(wheel, sdist)
+        if options.sign:
+            check_signable(wheel.name.split("-")[1])
         print(f"built twice, equal bytes: {wheel.name}, {sdist.name}", flush=True)
         packed = pack_javascript(DIST)
         print(f"packed, installed and imported: {packed.name}", flush=True)

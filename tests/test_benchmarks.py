@@ -202,3 +202,15 @@ def test_a_table_of_the_worst_cells_is_not_taken_for_all(folder):
     (folder / "alone.md").write_text(text)
     assert command.main(["--read"], folder) == 0
     assert (folder / "results.md").read_text() == "| alone | what | 3.1 | 9 | 10 | 298 of 300 cells hold |\n"
+
+
+def test_a_comparison_without_a_tag_asks_for_a_commit(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("against", FOLDER / "against.py")
+    against = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(against)
+    monkeypatch.setattr(against, "ROOT", tmp_path)
+    against.git("init", "--quiet")
+    against.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "--message=first")
+    monkeypatch.setattr("sys.argv", ["against.py"])
+    with pytest.raises(SystemExit, match="there is no tag yet: name a commit"):
+        against.main()

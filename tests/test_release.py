@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,56 @@ def test_the_archive_is_told_what_the_citation_says():
     for related in archive["related_identifiers"]:
         assert related["relation"] == "isDerivedFrom"
         assert related["identifier"] in cited
+
+
+def test_a_package_holds_what_it_needs_and_nothing_else(tmp_path, monkeypatch):
+    build = program("build")
+    monkeypatch.setattr(build, "tracked", lambda folder: {"a.py"})
+    wheel, sdist = tmp_path / "naysay.whl", tmp_path / "naysay.tar.gz"
+
+    def check(in_wheel, in_sdist):
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for name in in_wheel:
+                archive.writestr(name, "")
+        with tarfile.open(sdist, "w:gz") as archive:
+            for name in in_sdist:
+                archive.addfile(tarfile.TarInfo(f"naysay-1/{name}"))
+        build.check_contents(wheel, sdist)
+
+    right = ["naysay/a.py"], ["src/naysay/a.py", *build.SOURCE_ONLY]
+    check(*right)
+    for wrong in (([], right[1]), (["README.md", *right[0]], right[1]), (right[0], right[1][:-1])):
+        with pytest.raises(SystemExit, match="lacks"):
+            check(*wrong)
+
+
+def test_only_a_whole_commit_of_one_version_is_signed(tmp_path, monkeypatch):
+    build = program("build")
+    changed = []
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "run", lambda *words: "".join(changed))
+    for name, text in {
+        "CITATION.cff": "title: naysay\nversion: 1.2.0\n",
+        "src/naysay/telemetry/javascript/package.json": '{"version": "1.2.0"}',
+        "CHANGELOG.md": "# Changelog\n\n## [1.2.0] - 2027-01-01\n",
+        "tests/collect/released/1.2.0.sql.gz": "",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    build.check_signable("1.2.0")
+    for path in filter(Path.is_file, tmp_path.rglob("*")):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("1.2.0", "1.1.0"), encoding="utf-8") if text else path.unlink()
+        with pytest.raises(SystemExit, match=re.escape(path.name.replace("1.2.0.sql.gz", "make_released.py"))):
+            build.check_signable("1.2.0")
+        path.write_text(text, encoding="utf-8")
+    changed.append(" M README.md\n")
+    with pytest.raises(SystemExit, match="only a commit is signed"):
+        build.check_signable("1.2.0")
+    monkeypatch.setattr(sys, "argv", ["build.py", "--quick", "--sign", "key"])
+    with pytest.raises(SystemExit, match="2"):
+        build.main()
 
 
 @pytest.mark.slow
