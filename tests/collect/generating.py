@@ -84,7 +84,7 @@ def changed(changes: list) -> dict:
         try:
             holder = value_at(survey, tuple(path[:-1]))
             if values:
-                holder[path[-1]] = values[0]
+                holder[path[-1]] = copy.deepcopy(values[0])
             else:
                 del holder[path[-1]]
         except (KeyError, IndexError, TypeError):
