@@ -21,7 +21,6 @@ from naysay.console.options import SamplingOptions, prepare_frame
 from naysay.console.output import takes
 from naysay.crosstab import Crosstab, Variable
 from naysay.crosstab.result import crosstab_html
-from naysay.design.several import tells_types
 from naysay.errors import DataError
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def command(request: CrosstabOptions) -> None:
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
     estimated_table = _of_survey(request) if request.file is None else _of_file(request, request.file)
     naive_table = None
-    if any(variable.controls and tells_types(variable.known) for variable in estimated_table.variables):
+    if any(variable.controls and variable.known.structure.tells_types for variable in estimated_table.variables):
         naive_request = replace(request, row_control=None, column_control=None, layer_control=None)
         naive_table = (
             _of_survey(naive_request, controls=False) if request.file is None else _of_file(naive_request, request.file)

@@ -38,7 +38,7 @@ from naysay.collect.storage import Store, today
 from naysay.collect.storage.replies import Replies
 from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
-from naysay.design.several import answers_of
+from naysay.design.base import answers_of
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Value, explained
 from naysay.files.codebook import EVERYBODY, place_of

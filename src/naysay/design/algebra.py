@@ -151,7 +151,8 @@ class Mixture(Design):
 
     @cached_property
     def structure(self) -> Structure:
-        return Structure(self, exchangeable=all(component.structure.exchangeable for component in self.components))
+        is_exchangeable = all(component.structure.exchangeable for component in self.components)
+        return Structure(self, exchangeable=is_exchangeable, made_of=self.components)
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         parts = zip(self._shares, self.components, strict=True)
@@ -216,6 +217,9 @@ class Both(TwoDesigns):
     def _content(self) -> dict[str, Any]:
         content = super()._content()
         return content if self.joint else {name: part for name, part in content.items() if name != "joint"}
+
+    def _answers(self, *, joint: bool) -> list[Design]:
+        return [self] if self.joint and not joint else [*self.first._answers(joint=joint), self.second]
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         first_codes, second_codes = self.space.split(codes)
@@ -364,7 +368,7 @@ class Remembered(Design):
 
     @cached_property
     def structure(self) -> Structure:
-        return replace(self.wave.structure, tabular=False, transform=None)
+        return replace(self.wave.structure, tabular=False, transform=None, made_of=(self.first,))
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         return self.wave.rows(codes)
@@ -502,7 +506,7 @@ class Crossed(Crossing):
 
     @cached_property
     def structure(self) -> Structure:
-        return Structure(self, divides_cells=True)
+        return Structure(self, divides_cells=True, made_of=(self.first, self.second))
 
     @property
     def factors(self) -> tuple[Answerable, ...]:

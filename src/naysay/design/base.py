@@ -68,6 +68,7 @@ _WANTED = (
 )
 _MOST_EXACT = 10_000  # entries of a table up to which chances are multiplied exactly
 _NOTHING = 1e-11  # a slope below it counts as zero
+_ROUNDING = 1e-10  # differences of chances below it
 _FEW = 20_000  # a sum lists at most this many responses; above it a closed form is quicker
 
 
@@ -105,6 +106,8 @@ class Structure:
         Whether the categories are stored as shares of cells.
     shown : int, optional
         How many categories a respondent is shown in order to reject one; None for designs of another kind.
+    made_of : tuple of design
+        The designs that it is put together from; empty where it is one piece.
     mean, typical, transform : callable, optional
         Closed forms of `even_mean`, `typical_codes` and `by_transform`.
     """
@@ -122,6 +125,7 @@ class Structure:
     moments_only: str = ""
     divides_cells: bool = False
     shown: int | None = None
+    made_of: tuple[Any, ...] = ()
     mean: Callable[[], tuple[float, float] | None] | None = None
     typical: Callable[[], Codes] | None = None
     transform: Callable[[], LinearOperator | None] | None = None
@@ -171,6 +175,20 @@ class Structure:
         It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
         """
         return bool(self.design.offer.assigned_by == "researcher" or self.finer)
+
+    @cached_property
+    def tells_types(self) -> bool:
+        """Whether the last answers of a person are to controls, with types of people who do not comply."""
+        cells, shares = self.design.cells, self.design.shares
+        complying_places = [place for place, cell in enumerate(cells) if any(cell in share.of for share in shares)]
+        return len(complying_places) < len(cells) and all(
+            len(answers) > 1
+            and all(
+                np.abs(np.ptp(part.expected_statistic[:, complying_places], axis=1)).max() < _ROUNDING
+                for part in answers[1:]
+            )
+            for answers in (answers_of(channel, joint=True) for channel in self.design.parts.values())
+        )
 
     @property
     def plainly_apart(self) -> bool:
@@ -543,6 +561,10 @@ class Design(Answerable):
             raise DataError("these responses were given to another design: their response spaces differ")
         return np.ones(len(responses), dtype=bool), responses.codes
 
+    def _answers(self, *, joint: bool) -> list[Design]:
+        """See `answers_of`."""
+        return [self]
+
     def __mul__(self, other: object) -> Design:
         return Product.of(self, other) if isinstance(other, Design) else NotImplemented
 
@@ -642,6 +664,11 @@ def drawn_codes(design: Design, places: Truth, source: Source) -> Codes:
     codes[~is_known] = design.space.encode([None] if design.space.answers == 1 else ([None],) * design.space.answers)
     codes[is_known] = design.draw(places[is_known], source)
     return codes
+
+
+def answers_of(channel: Design, *, joint: bool = False) -> list[Design]:
+    """The designs of the answers of one person whose statistics stand side by side, or with `joint` of all."""
+    return channel._answers(joint=joint)
 
 
 def told_of(node: JsonObject) -> dict[str, Any]:
@@ -796,6 +823,10 @@ class TwoDesigns(Design):
     second: Design
     _written: ClassVar[tuple[str, ...]] = ("name",)
 
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(self, made_of=(self.first, self.second))
+
     @classmethod
     def _of_form(cls, node: JsonObject) -> Design:
         maker: Callable[..., Design] = getattr(cls, "of", cls)
@@ -883,7 +914,8 @@ class Product(TwoDesigns):
 
     @cached_property
     def structure(self) -> Structure:
-        return Structure(self, exchangeable=self.first.structure.exchangeable and self.second.structure.exchangeable)
+        is_exchangeable = self.first.structure.exchangeable and self.second.structure.exchangeable
+        return replace(super().structure, exchangeable=is_exchangeable)
 
     def _positions(self, truth: object, source: Source = system) -> Truth:
         first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))

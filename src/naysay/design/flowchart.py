@@ -36,7 +36,7 @@ from naysay.design.protocol import (
     way,
     words,
 )
-from naysay.design.several import Several, made_of
+from naysay.design.several import Several
 from naysay.show import finish
 from naysay.show.finish import FONT, INKS, ink
 
@@ -612,7 +612,7 @@ def parts(design: Answerable) -> Iterator[Answerable]:
     ['two_coins() * direct()', 'two_coins()', 'direct()']
     """
     yield design
-    for part in made_of(design):
+    for part in design.structure.made_of:
         yield from parts(part)
 
 

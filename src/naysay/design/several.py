@@ -24,14 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._values import Array, Floats, JsonObject, Key, Label
-from naysay.design.algebra import Both, Crossed, Crossing, Mixture, Remembered
+from naysay.design.algebra import Crossing
 from naysay.design.base import (
     Answerable,
     Design,
     Share,
     Structure,
     Truth,
-    TwoDesigns,
     check_channel,
     check_design,
     drawn_codes,
@@ -123,7 +122,9 @@ class Several(Crossing):
             part_design.structure.moments_only or (several if part_design.structure.by_transform is not None else "")
             for part_design in self.designs
         )
-        return Structure(self, moments_only=next(filter(None, reasons), ""), estimates=self.estimates)
+        return Structure(
+            self, moments_only=next(filter(None, reasons), ""), estimates=self.estimates, made_of=self.designs
+        )
 
     @cached_property
     def offer(self) -> Offer:
@@ -673,50 +674,6 @@ class Samples(Several):
         check_shares(self, np.vstack([ones_row, right_vectors[:rank]]))
 
 
-def made_of(design: Answerable) -> tuple[Answerable, ...]:
-    """The designs that this one is put together from; empty where it is one piece.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> [piece.name for piece in made_of(designs.two_coins() * designs.direct(("a", "b")))]
-    ['two_coins()', 'direct()']
-    """
-    match design:
-        case Mixture():
-            return design.components
-        case Remembered():
-            return (design.first,)
-        case TwoDesigns() | Crossed():
-            return design.first, design.second
-        case Several():
-            return design.designs
-        case _:
-            return ()
-
-
-def tells_types(design: Answerable) -> bool:
-    """Whether the last answers of a person are to controls, with types of people who do not comply."""
-    complying_places = [place for place, cell in enumerate(design.cells) if any(cell in s.of for s in design.shares)]
-    all_answers = [answers_of(channel, joint=True) for channel in design.parts.values()]
-    return len(complying_places) < len(design.cells) and all(
-        len(answers) > 1
-        and all(
-            np.abs(np.ptp(part.expected_statistic[:, complying_places], axis=1)).max() < _ROUNDING
-            for part in answers[1:]
-        )
-        for answers in all_answers
-    )
-
-
-def answers_of(channel: Design, *, joint: bool = False) -> list[Design]:
-    """The designs of the answers of one person whose statistics stand side by side, or with `joint` of all."""
-    if not isinstance(channel, Both) or (channel.joint and not joint):
-        return [channel]
-    return [*answers_of(channel.first, joint=joint), channel.second]
-
-
-_ROUNDING = 1e-10  # differences of chances below it
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 

@@ -21,7 +21,6 @@ import numpy as np
 from naysay import _checks, privacy
 from naysay._values import Floats
 from naysay.design import Answerable
-from naysay.design.several import made_of, tells_types
 from naysay.errors import DataError
 from naysay.estimate import samples
 from naysay.estimate.assumptions import (
@@ -480,7 +479,7 @@ class Complied(Finding):
 
     @classmethod
     def of(cls, fit: Fit) -> Self | None:
-        return cls(fit, compliance(fit.design, fit.tally) or ()) if tells_types(fit.design) else None
+        return cls(fit, compliance(fit.design, fit.tally) or ()) if fit.design.structure.tells_types else None
 
     def content_below(self, options: PrintOptions) -> Sequence[Content]:
         ends = nuisance_intervals(self.fit, confidence=options.confidence, method=options.method)
@@ -1104,7 +1103,7 @@ def beyond(fit: Estimate, intervals: Intervals) -> list[str]:
 def cautions(fit: Estimate) -> list[str]:
     """Warnings of the estimate, and of intervals that rest on few answers."""
     warning_texts = [str(warning) for warning in fit.warnings]
-    if tells_types(fit.design) and fit.goodness_of_fit is not None and fit.goodness_of_fit.p_value < _SHARED:
+    if fit.design.structure.tells_types and fit.goodness_of_fit is not None and fit.goodness_of_fit.p_value < _SHARED:
         warning_texts.append(
             "the answers to question and control do not fit people who comply with both or with neither; "
             "moments hold also if each answer is at random by itself"
@@ -1192,7 +1191,7 @@ def assumptions(fit: Estimate) -> list[str]:
 def _assumption_texts(design: Answerable) -> Iterator[str]:
     if design.protocol is not None:
         yield from design.protocol.assumes
-    for part in made_of(design):
+    for part in design.structure.made_of:
         yield from _assumption_texts(part)
 
 

@@ -26,7 +26,8 @@ import scipy
 from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.design import Answerable, Design, Share
-from naysay.design.several import answers_of, check_shares, tells_types
+from naysay.design.base import answers_of
+from naysay.design.several import check_shares
 from naysay.errors import DataError
 from naysay.estimate import inversion
 from naysay.estimate.fit import Cells, Fit, alike
@@ -372,7 +373,7 @@ def _pad_answers(design: Answerable, tally: Tally) -> tuple[Floats, Floats]:
 
     It gets half an answer, and a trace where many answers are left to those who do not comply.
     """
-    row_blocks, weight_blocks, added_amount = [], [], _TRACE if tells_types(design) else 0.5
+    row_blocks, weight_blocks, added_amount = [], [], _TRACE if design.structure.tells_types else 0.5
     weight_scale = tally.n / tally.weight
     for part in answering(tally):
         likelihood_rows, answer_amounts = part.design.rows(part.codes), part.weight.astype(float) * weight_scale

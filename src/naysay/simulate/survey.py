@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
-from naysay.design.base import check_design
+from naysay.design.base import answers_of, check_design
 from naysay.design.drawing import GeneratorSource
-from naysay.design.several import answers_of, choice, lies, place_of, positive, share, whole_people
+from naysay.design.several import choice, lies, place_of, positive, share, whole_people
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes
 from naysay.tally import Part, Tally

@@ -13,7 +13,7 @@ import pytest
 from naysay import Design, designs, privacy
 from naysay.collect.questionnaire import sample, together
 from naysay.design import Table
-from naysay.design.several import Several, made_of
+from naysay.design.several import Several
 from naysay.responses import Pair
 
 TESTS = Path(__file__).parents[2]
@@ -35,7 +35,9 @@ def catalog():
 
 def on_page(design):
     """Whether a survey may ask under the design: a questionnaire refuses numbers, hierarchies and memory."""
-    return design.kind not in ("window", "grouped", "hierarchy", "remembered") and all(map(on_page, made_of(design)))
+    return design.kind not in ("window", "grouped", "hierarchy", "remembered") and all(
+        map(on_page, design.structure.made_of)
+    )
 
 
 def at_random(size):

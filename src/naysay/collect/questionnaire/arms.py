@@ -21,8 +21,8 @@ from naysay.collect.questionnaire.kinds import SelectOne
 from naysay.collect.questionnaire.questionnaire import ARM, Entry, Questionnaire, Walk, piped, truth_column
 from naysay.collect.questionnaire.questions import Control, Label, Private, Problem, Question, in_languages
 from naysay.design import Answerable, Design, Samples, Share, read, relabeled
+from naysay.design.base import answers_of
 from naysay.design.drawing import LIMIT
-from naysay.design.several import answers_of
 from naysay.errors import DataError, DesignError
 from naysay.files import Asked
 from naysay.files.codebook import EVERYBODY

@@ -24,7 +24,7 @@ from naysay.collect.questionnaire.arms import innocuous_of
 from naysay.collect.questionnaire.privacy import assumes_prevalence, by_hand_design, way_by_hand
 from naysay.collect.questionnaire.questions import Label, Private, in_languages
 from naysay.design import Answerable, Both, Design, read
-from naysay.design.several import answers_of
+from naysay.design.base import answers_of
 from naysay.designs import FAMILIES
 from naysay.errors import DesignError
 from naysay.responses import Labels

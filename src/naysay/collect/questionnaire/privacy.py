@@ -27,7 +27,6 @@ from naysay.collect.questionnaire.questionnaire import Entry, Questionnaire, Wal
 from naysay.collect.questionnaire.questions import YES_NO, Bin, Choice, Label, Private, Problem, Question
 from naysay.design import Answerable, Design
 from naysay.design.algebra import memory_of
-from naysay.design.several import made_of
 from naysay.designs.randomized import PREVALENCE
 from naysay.errors import DesignError
 from naysay.show.result import rounded_up
@@ -100,12 +99,12 @@ _ONLY_BY_APPS = {"grouped", "window"}
 def _only_by_apps(design: Answerable) -> bool:
     """Whether the page cannot draw the design, or one that it is made of; it never names the hash of an affine one."""
     is_undrawn = design.kind in _ONLY_BY_APPS or getattr(design, "named", False)
-    return is_undrawn or any(map(_only_by_apps, made_of(design)))
+    return is_undrawn or any(map(_only_by_apps, design.structure.made_of))
 
 
 def _remembers(design: Answerable) -> bool:
     """Whether the design, or one that it is made of, keeps a report."""
-    return memory_of(design) is not None or any(map(_remembers, made_of(design)))
+    return memory_of(design) is not None or any(map(_remembers, design.structure.made_of))
 
 
 def levels(walk: Walk) -> Iterator[Problem]:
