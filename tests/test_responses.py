@@ -25,6 +25,8 @@ def test_the_size_of_a_space_is_the_length_of_its_listing():
         assert len(np.unique(codes, axis=0)) == len(codes) == space.size
         assert space.statistic(codes).shape == (space.size, space.dimension)
         assert not space.missing(codes).any()
+        assert space.listing() is codes  # made once, so that nobody may write into it
+        assert not codes.flags.writeable
 
 
 @pytest.mark.parametrize("t", [4, 61, 62, 63, 124, 130])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from naysay import designs, estimate
 from naysay.design import mix
 from naysay.design.drawing import GeneratorSource
-from naysay.estimate import intervals, inversion
+from naysay.estimate import assumptions, intervals, inversion, linear
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.inversion import likelihood_profile, mean_profile, score_bounds, simplex_profile
 from naysay.estimate.likelihood import maximize
@@ -423,3 +423,14 @@ def test_a_print_computes_the_law_of_its_score_intervals_once(monkeypatch):
     wide, _ = fit.interval(0.99), str(fit)
     assert len(laws) == 1
     np.testing.assert_array_equal(wide, estimate.stratified(survey, tally).interval(0.99))
+
+
+def test_a_print_makes_its_linear_map_and_what_its_intervals_rest_on_once(monkeypatch):
+    survey, made = designs.negative(tuple("abc")), []
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=[50, 70, 80]))
+    for module, name in ((linear, "linear_map"), (assumptions, "linear_map"), (intervals, "indicators")):
+        maker = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, _maker=maker: made.append(_maker.__name__) or _maker(*given))
+    wide, _ = fit.interval(0.99), str(fit)
+    assert sorted(made) == ["indicators", "linear_map"]
+    np.testing.assert_array_equal(wide, estimate.maximum_likelihood(survey, fit.tally).interval(0.99))

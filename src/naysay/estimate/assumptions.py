@@ -641,8 +641,8 @@ def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats,
         least, look, most = _indicators(fit)
         low, high = (most, least) if answers == "any" else (look, look)
         ends = np.column_stack([fit.proportions - share * low, fit.proportions + share * (1 - high)])
-        design = fit.design.channel()
-        slopes = linear_map(design, fit.solution)(design.space.statistic(design.space.listing())).T
+        part = fit.tally.parts[0]
+        slopes = fit.linear_maps(part)(part.design.space.statistic(part.design.space.listing())).T
         return ends, [np.stack([slopes, slopes], axis=1)], [observed]
     t, m = matrix.shape[1], len(matrix)
     is_possible = matrix.max(axis=1) > 0
@@ -755,9 +755,9 @@ def _answer_shares(fit: Fit) -> tuple[Floats, Floats, Floats]:
 
 def _indicators(fit: Fit) -> tuple[Floats, Floats, Floats]:
     """The least, the mean and the largest unbiased indicator of each category over the possible answers, (t,) each."""
-    design = fit.design.channel()
-    possible_codes = design.space.listing()[design.matrix.max(axis=1) > 0]
-    indicators = linear_map(design, fit.solution)(design.space.statistic(possible_codes))
+    part = fit.tally.parts[0]
+    possible_codes = part.design.space.listing()[part.design.matrix.max(axis=1) > 0]
+    indicators = fit.linear_maps(part)(part.design.space.statistic(possible_codes))
     return indicators.min(axis=0), indicators.mean(axis=0), indicators.max(axis=0)
 
 

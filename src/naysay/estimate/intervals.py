@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy
@@ -263,10 +264,10 @@ def default_method(fit: Fit) -> str:
         return "wald"
     if fit.named is not None and (fit.maximum is None or fit.design.structure.by_transform is not None):
         return "agresti_coull"
-    if fit.tally.weighted or fit.target == "file" or _has_open_split(fit) or not rests_on_shares(fit):
-        return "score"
     uses_more = fit.maximum is not None and more_is_told(fit.tally.parts[0].design)
-    return "score" if uses_more else "agresti_coull"
+    if fit.tally.weighted or fit.target == "file" or uses_more or _has_open_split(fit):
+        return "score"
+    return "agresti_coull" if _shares_of(fit) is not None else "score"
 
 
 def more_is_told(design: Design) -> bool:
@@ -295,20 +296,50 @@ def _wald(ask: Request) -> Floats:
 
 
 class BinomialShares(NamedTuple):
-    """Proportions that each rest on one binomial share of the answers: π_j = low + (high - low) · share."""
+    """Proportions that each rest on one binomial share of the answers: π_j = low + (high - low) · share.
+
+    With them come the number of answers that this share is worth, (t,), and that of all answers before it (Kish 1965).
+    """
 
     low: Floats
     high: Floats
     share: Floats
-    terms: Indicators | Named
+    size: Floats
+    effective: float
 
 
-def rests_on_shares(fit: Fit) -> bool:
-    """Whether each proportion rests on one binomial share: each indicator takes only two values."""
+_SHARES: WeakKeyDictionary[Fit, BinomialShares | None] = WeakKeyDictionary()
+"""The shares of estimates that are still in use: a print asks for its intervals several times."""
+
+
+def _shares_of(fit: Fit) -> BinomialShares | None:
+    """The share behind each proportion; None unless each indicator takes only two values."""
+    if fit not in _SHARES:
+        _SHARES[fit] = _binomial_shares(fit)
+    return _SHARES[fit]
+
+
+def _binomial_shares(fit: Fit) -> BinomialShares | None:
+    terms: Named | Indicators
     if fit.design.offer.several or len(fit.tally.parts) != 1:
-        return False
-    part = fit.tally.parts[0]
-    return fit.named is not None or two_values(part.design, fit.linear_maps(part)) is not None
+        return None
+    if fit.named is not None:
+        terms, low, high, share = fit.named, fit.named.low, fit.named.high, fit.named.share
+    else:
+        part = fit.tally.parts[0]
+        if (ends := two_values(part.design, fit.linear_maps(part))) is None:
+            return None
+        (low, high), terms = ends, fit.indicators or indicators(fit.tally, fit.linear_maps)
+        share = (terms.mean - low) / (high - low)
+    # fewer answers than Kish's number where weights depend on the answers
+    linearized_variances = terms.variances * (terms.n - 1) / max(terms.n, 1)
+    plain_variances = share * (1 - share) * (high - low) ** 2 / terms.effective
+    # nobody gave the answer: only rounding is left
+    is_varying = plain_variances > 1e-9 * np.abs(high - low) / terms.effective
+    variance_ratios = np.divide(
+        linearized_variances, plain_variances, out=np.ones_like(plain_variances), where=is_varying
+    )
+    return BinomialShares(low, high, share, terms.effective / np.maximum(variance_ratios, 1.0), terms.effective)
 
 
 def two_values(design: Design, mapping: LinearMap) -> tuple[Floats, Floats] | None:
@@ -327,20 +358,12 @@ def two_values(design: Design, mapping: LinearMap) -> tuple[Floats, Floats] | No
 
 
 def _agresti_coull(ask: Request) -> Floats:
-    fit = ask.fit
-    if fit.named is not None:
-        shares = BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
-    else:  # `_no_share` has refused estimates without binomial shares
-        part = fit.tally.parts[0]
-        low, high = cast("tuple[Floats, Floats]", two_values(part.design, fit.linear_maps(part)))
-        terms = fit.indicators or indicators(fit.tally, fit.linear_maps)
-        shares = BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
-    effective_size = _effective_size(shares)
+    shares = cast("BinomialShares", _shares_of(ask.fit))  # `_no_share` has refused estimates without them
     if ask.within:
         shares = shares._replace(share=share_within(shares.share, shares.low, shares.high))
-    if fit.target == "file":
+    if ask.fit.target == "file":
         return _file_score(shares, ask.z)
-    interval_ends = share_ends(shares.share, effective_size, ask.z)
+    interval_ends = share_ends(shares.share, shares.size, ask.z)
     return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * interval_ends, axis=1)
 
 
@@ -357,20 +380,6 @@ def share_ends(share: Floats, n: Floats, z: float) -> Floats:
     return np.column_stack([padded_share - half_width, padded_share + half_width])
 
 
-def _effective_size(shares: BinomialShares) -> Floats:
-    """How many unweighted answers are as precise, (t,): Kish's number, or fewer where weights depend on the answers."""
-    terms = shares.terms
-    kish_size = terms.effective
-    linearized_variances = terms.variances * (terms.n - 1) / max(terms.n, 1)
-    plain_variances = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish_size
-    # nobody gave the answer: only rounding is left
-    is_varying = plain_variances > 1e-9 * np.abs(shares.high - shares.low) / kish_size
-    variance_ratios = np.divide(
-        linearized_variances, plain_variances, out=np.ones_like(plain_variances), where=is_varying
-    )
-    return np.asarray(kish_size / np.maximum(variance_ratios, 1.0))
-
-
 def _file_score(shares: BinomialShares, z: float) -> Floats:
     """The score interval of a file's share, in which only the randomization is random.
 
@@ -379,8 +388,7 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     its center: where few answers are lies, it would otherwise cover too seldom.
     """
     a, b = (1 - shares.low) / (shares.high - shares.low), -shares.low / (shares.high - shares.low)
-    terms = shares.terms
-    n = terms.effective
+    n = shares.effective
     slope, offset = a - b, shares.share - b
     per_member = (a * (1 - a) - b * (1 - b)) * z**2 / n
     constant = b * (1 - b) * z**2 / n
@@ -507,7 +515,7 @@ def _no_score(fit: Fit) -> str | None:
 
 
 def _no_share(fit: Fit) -> str | None:
-    if rests_on_shares(fit):
+    if _shares_of(fit) is not None:
         return None
     return (
         "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "

@@ -113,7 +113,7 @@ class Space(ABC):
 
     def places(self, codes: Codes) -> NDArray[np.int64]:
         """The number of each of these responses, (n,), where they are `numbered`; -1 for what is no response."""
-        listing = self._listed
+        listing = self.listing()
         distinct_codes, code_places = np.unique(np.vstack([listing, codes]), axis=0, return_inverse=True)
         place_of_code = np.full(len(distinct_codes), MISSING, dtype=np.int64)
         place_of_code[code_places.ravel()[: len(listing)]] = np.arange(len(listing))
@@ -121,11 +121,11 @@ class Space(ABC):
 
     def at(self, places: NDArray[np.int64]) -> Codes:
         """The codes (n, width) of the responses with these numbers, each from 0 to `size` - 1."""
-        return np.asarray(self._listed[places])
+        return np.asarray(self.listing()[places])
 
     @cached_property
     def _listed(self) -> Codes:
-        return self.listing()
+        return _checks.read_only(self._all_codes())
 
     @abstractmethod
     def _all_codes(self) -> Codes: ...
@@ -150,7 +150,7 @@ class Space(ABC):
                 f"there are {self.size:.3g} possible responses, too many to list; `likelihood`, `randomize`, `tally` "
                 "and the estimators work without the list"
             )
-        return self._all_codes()
+        return self._listed
 
     def at_random(self, n: int, below: Callable[[int, int], NDArray[np.int64]]) -> Codes:
         """Codes of n random responses; all responses are equally likely.
