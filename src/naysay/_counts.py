@@ -120,7 +120,7 @@ class Part:
             object.__setattr__(self, name, _checks.read_only(np.asarray(getattr(self, name))))
         check_size(self.count)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Respondents who answered."""
         return int(self.count.sum())
@@ -570,12 +570,12 @@ class Tally:
         labels: tuple[Any, ...] = self.parts[0].design.categories
         return labels
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Respondents who answered."""
         return sum(part.n for part in self.parts)
 
-    @property
+    @cached_property
     def missing(self) -> int:
         """Respondents who gave no answer."""
         return sum(part.missing for part in self.parts)
@@ -590,22 +590,22 @@ class Tally:
         """Whether it has one part, whose design is pure, and people were drawn independently of each other."""
         return len(self.parts) == 1 and self.parts[0].design.structure.pure and self.complex is None and self.n > 0
 
-    @property
+    @cached_property
     def summed(self) -> bool:
         """Whether some part keeps sums in place of answers."""
         return any(part.summed for part in self.parts)
 
-    @property
+    @cached_property
     def free(self) -> int:
         """How many response probabilities the designs leave free, over the parts that have answers."""
         return sum(part.design.space.size - 1 for part in self.parts if part.n)
 
-    @property
+    @cached_property
     def weight(self) -> float:
         """Sum of the weights of those who answered."""
         return float(sum(part.weight.sum() for part in self.parts))
 
-    @property
+    @cached_property
     def effective(self) -> float:
         """Unweighted answers that would be as precise: (Σw)²/Σw² (Kish 1965)."""
         return self.weight**2 / float(sum(part.weight_squared.sum() for part in self.parts))
