@@ -19,13 +19,14 @@ from typing import Any, BinaryIO, ClassVar, Protocol, cast
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._checks import group_order, whole
 from naysay._values import Array, JsonObject, Label
-from naysay.errors import DataError
-from naysay.responses import Codes, Responses, Space
-from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
+from naysay.errors import DataError, in_group
+from naysay.responses import Codes, Responses, Space, cells_of
+from naysay.sampling import Rows, Sampled, Sampling, Units, joined, restored, stored
 
 ARRAYS = ("codes", "count", "weight", "weight_squared")
 """The arrays of a part, one entry for each distinct answer."""
@@ -830,3 +831,58 @@ class Tally:
         if part_class is Sums and not design.categories:  # an open domain: its sums are those of the candidates
             design = design.about(head["categories"])
         return part_class(design=design, **{field_name: head[field_name] for field_name in _HEAD}, **part_arrays)
+
+
+def tally_of(
+    asked: Asked,
+    responses: Responses,
+    *,
+    weights: object = None,
+    sampling: Sampling | None = None,
+    count: object = None,
+    by: ArrayLike | None = None,
+    sums: bool | None = None,
+) -> Tally | dict[Any, Tally]:
+    """The tally of encoded responses, or with `by` one tally for each group; see `Answerable.tally`."""
+    answer_count = len(responses)
+    if count is None and weights is None and sampling is None and by is None and asked.levels == (None,):
+        return Tally.counted(asked, responses, sums=sums)
+    people_per_answer = np.ones(answer_count, dtype=np.int64)
+    if count is not None:
+        people_per_answer = whole(_checks.amounts(count, what="counts", length=answer_count))
+    answer_weights = (
+        np.ones(answer_count) if weights is None else _checks.amounts(weights, what="weights", length=answer_count)
+    )
+    weights_and_squares = answer_weights * people_per_answer, answer_weights * answer_weights * people_per_answer
+    sampled_answers = None if sampling is None else sampling.rows(answer_count, count=people_per_answer)
+    if sampled_answers is not None:
+        weights_and_squares = sampled_answers.weight, sampled_answers.squared
+    rows_by_group: Mapping[Any, list[int] | slice] = (
+        {None: slice(None)} if by is None else _members(by, answer_count)  # all rows are not copied
+    )
+    tally_by_group: dict[Any, Tally] = {}
+    for group_name, group_rows in rows_by_group.items():
+        with in_group(group_name):
+            tally_by_group[group_name] = Tally.of(
+                asked,
+                responses if by is None else responses.take(group_rows),
+                people_per_answer[group_rows],
+                (weights_and_squares[0][group_rows], weights_and_squares[1][group_rows]),
+                weighted=weights is not None or sampling is not None,
+                rows=None if sampled_answers is None else (sampled_answers, np.arange(answer_count)[group_rows]),
+                sums=sums,
+            )
+    return tally_by_group[None] if by is None else tally_by_group
+
+
+def _members(by: ArrayLike, size: int) -> dict[Any, list[int]]:
+    """The rows of each group, the missing group first."""
+    group_by_row = [None if _checks.is_missing(group_name) else group_name for group_name in cells_of(by)]
+    if len(group_by_row) != size:
+        raise DataError(f"by must give one group to each of the {size} answers; got {len(group_by_row)}")
+    rows_by_group: dict[Any, list[int]] = {
+        group_name: [] for group_name in sorted(dict.fromkeys(group_by_row), key=group_order)
+    }
+    for row_number, group_name in enumerate(group_by_row):
+        rows_by_group[group_name].append(row_number)
+    return rows_by_group

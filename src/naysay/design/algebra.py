@@ -34,6 +34,7 @@ from naysay._values import JsonObject, Label
 from naysay.design.base import (
     Answerable,
     Design,
+    Offer,
     Product,
     Share,
     Structure,
@@ -45,7 +46,6 @@ from naysay.design.base import (
     told_of,
 )
 from naysay.design.drawing import LIMIT, Source, as_fraction, blocks, flag, integer, rounded, source_of, system
-from naysay.design.tallying import Offer
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Margins, Pair, Responses, columns_of
 

@@ -1,4 +1,4 @@
-"""What a design is: its channel, its offer, its structure, its JSON; and one design after or beside another.
+"""What a design is: its channel, its offer, its structure, its tallies, its JSON; one design after or beside another.
 
 The *channel* is P(response | category): categories, response space, likelihood, sampler. The *offer* says by what names
 channels are offered, and who assigns them. The *structure* is what holds of the probabilities as a whole. What is
@@ -11,28 +11,30 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload, runtime_checkable
 from typing import Protocol as TypeProtocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._counts import Tally, tally_of
 from naysay._values import Array, Floats, JsonNode, JsonObject, Label
 from naysay.design import protocol
 from naysay.design.drawing import ByteSource, Source, labels_of, source_of, system
 from naysay.design.protocol import Protocol
-from naysay.design.tallying import Offer, Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Pair, Responses, Space, columns_of
+from naysay.sampling import Sampling
 
 Truth = NDArray[np.int64]
+Columns = str | Sequence[str] | None
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -62,6 +64,7 @@ _TABLE_FIELDS = {"responses", "denominator", "columns"}
 
 _NUMBERS = ("columns",)  # long lists of numbers, which need no search for designs or descriptive fields
 
+_NO_FRAME = (Responses, Mapping, Sequence, np.ndarray, type(None))
 _WANTED = (
     *("categories", "channel", "from_json", "hash", "kind", "levels", "likelihood", "matrix", "name", "notes"),
     *("offer", "parts", "protocol", "randomize", "responses", "space", "structure", "tally", "then", "to_json"),
@@ -214,8 +217,44 @@ class Structure:
         return np.asarray(self.design.rows(codes).max(axis=1) <= 0)
 
 
+@dataclass(frozen=True)
+class Offer:
+    """How the channels of a design are offered.
+
+    Parameters
+    ----------
+    noun : {"level", "sample"}
+        What its channels are called.
+    assigned_by : {"nobody", "respondent", "researcher", "lot"}
+        Who decides which channel a respondent answers through; nobody where there is one.
+    several : bool
+        Whether its channels have names, which results then show. A single design is its own, unnamed channel.
+    names_needed : int
+        How many columns of levels or samples must come with the answers: one for each question that has them.
+    measures_compliance : bool
+        Whether what is estimated besides the categories says how many people do not comply.
+    """
+
+    noun: str = "level"
+    assigned_by: str = "nobody"
+    several: bool = False
+    names_needed: int = 0
+    measures_compliance: bool = False
+
+
+class Beside(TypedDict, total=False):
+    """What may come with the answers, as columns or as column names; see `Answerable.tally`."""
+
+    level: object
+    sample: object
+    weights: object
+    sampling: Sampling | None
+    count: object
+    sums: bool | None
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Answerable(Tallied):
+class Answerable(ABC):
     """Anything under which answers can be collected: one `Design`, or several (`Levels`, `Samples`, `Crossed`).
 
     Parameters
@@ -240,6 +279,9 @@ class Answerable(Tallied):
     notes: tuple[str, ...] = field(default=())
     protocol: Protocol | None = None
     alternatives: tuple[Answerable, ...] = ()
+
+    kind: ClassVar[str]
+    """Name of the JSON form."""
 
     rule: ClassVar[str]
     """How to draw an answer, in words, for clients in other languages."""
@@ -268,6 +310,11 @@ class Answerable(Tallied):
     def offer(self) -> Offer:
         """How its channels are offered, and by whom they are assigned."""
         return Offer()
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[Any, ...]:
+        """The levels that a respondent may choose from; ``(None,)`` when there is no choice."""
 
     @property
     def parts(self) -> dict[Any, Design]:
@@ -307,6 +354,118 @@ class Answerable(Tallied):
     @abstractmethod
     def channel(self, level: Label = None) -> Design:
         """The single design under which a level is answered."""
+
+    @abstractmethod
+    def encode(self, values: object, level: object = None) -> Responses:
+        """Responses from labels, sets or boolean arrays, each checked against the response space."""
+
+    @abstractmethod
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        """Who answered at `level` (n,), and their codes in that level's space."""
+
+    @overload
+    def tally(
+        self, said: object = None, column: Columns = None, *, by: None = None, **beside: Unpack[Beside]
+    ) -> Tally: ...
+    @overload
+    def tally(
+        self, said: object = None, column: Columns = None, *, by: ArrayLike, **beside: Unpack[Beside]
+    ) -> dict[Any, Tally]: ...
+    @overload
+    def tally(
+        self, said: object = None, column: Columns = None, *, by: ArrayLike | None, **beside: Unpack[Beside]
+    ) -> Tally | dict[Any, Tally]: ...
+    def tally(
+        self,
+        said: object = None,
+        column: Columns = None,
+        *,
+        level: object = None,
+        sample: object = None,
+        weights: object = None,
+        sampling: Sampling | None = None,
+        count: object = None,
+        sums: bool | None = None,
+        by: ArrayLike | None = None,
+    ) -> Tally | dict[Any, Tally]:
+        """The tally of what was said: distinct answers, and how often each was given.
+
+        Parameters
+        ----------
+        said : Responses, sequence (n,), boolean array (n, t), dataframe, or mapping
+            Labels; sets, or texts ``"a;b"``, for set-valued answers; any dataframe that narwhals takes, eager or lazy,
+            with `column`; or ``{response: count}``. None is missing, and is counted.
+        column : str or sequence of str
+            With a frame, the column of answers: text, lists, or one boolean column for each category.
+        level : (n,) sequence or column name
+            The level that each respondent chose, for designs with levels.
+        sample : (n,) sequence or column name
+            The sample that each respondent was in, for designs of several samples.
+        weights : (n,) float or column name
+            Survey weights, not negative.
+        sampling : Sampling, optional
+            How the sample was drawn: weights, strata, clusters, finite population, replicate weights, known totals.
+        count : (n,) int or column name
+            How many people each row stands for. Alone, without `said`: how many gave each response, in the order of
+            `responses`.
+        sums : bool, optional
+            Whether to keep how often answers speak for each category, in place of the distinct answers. By default only
+            where a design has too many responses to count; for pure designs alone.
+        by : (n,) sequence or column name
+            Groups; the result is then ``{group: Tally}``.
+
+        Returns
+        -------
+        Tally or dict of Tally
+
+        Raises
+        ------
+        AnswerError
+            An answer that the design cannot produce: which, where, and the nearest that it can.
+        DataError
+            Unknown columns, negative weights, no answers at all.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> survey = designs.negative(("a", "b", "c", "d"), discards=2)
+        >>> survey.tally([{"a", "b"}, {"a", "c"}, {"b", "a"}, None])
+        <Tally: 3 answers, 1 missing, 2 distinct>
+        >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
+        <Tally: 21 answers, 3 distinct>
+        """
+        arguments = {"level": level, "sample": sample}
+        level = arguments.pop(self.offer.noun)
+        ((wrong_noun, wrong_argument),) = arguments.items()
+        if wrong_argument is not None:
+            raise DataError(
+                f"{self.name or 'this design'} has no {wrong_noun}s; "
+                f"leave `{wrong_noun}` out (or was {self.offer.noun}= meant?)"
+            )
+        if sampling is not None and weights is not None:
+            sampling, weights = sampling.weighted(weights), None
+        if column is not None or not isinstance(said, _NO_FRAME):
+            from naysay import frames  # imports polars, which only dataframes need
+
+            if column is not None:
+                return frames.tally_frame(
+                    self, said, column, level=level, weights=weights, sampling=sampling, count=count, by=by, sums=sums
+                )
+            if frames.is_frame(said):
+                raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
+        if isinstance(said, Mapping):
+            answers, count = list(said), list(said.values())
+            # Pairs of answers are passed on as two columns.
+            said = tuple(map(list, zip(*answers, strict=True))) if self.space.answers > 1 and answers else answers
+        elif said is None and count is not None:
+            said = Responses(self.space.listing(), self.space)
+            counts = _checks.amounts(count, what="counts")
+            if len(counts) != self.space.size:
+                raise DataError(
+                    f"counts must have one number for each of the {self.space.size} responses; got {len(counts)}"
+                )
+        responses = said if isinstance(said, Responses) else self.encode(said, level)
+        return tally_of(self, responses, weights=weights, sampling=sampling, count=count, by=by, sums=sums)
 
     def form(self) -> dict[str, Any]:
         """The design as a JSON object; equal designs have equal forms."""

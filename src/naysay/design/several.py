@@ -28,6 +28,7 @@ from naysay.design.algebra import Crossing
 from naysay.design.base import (
     Answerable,
     Design,
+    Offer,
     Share,
     Structure,
     Truth,
@@ -37,7 +38,6 @@ from naysay.design.base import (
     told_of,
 )
 from naysay.design.drawing import Source, flag, labels_of, lots, rounded, source_of, system
-from naysay.design.tallying import Offer
 from naysay.errors import AnswerError, DataError, DesignError, NotEstimable
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
