@@ -33,8 +33,7 @@ from naysay.design import Answerable, Design
 from naysay.errors import DataError
 from naysay.tally import Part, Sums, Tally
 from naysay.telemetry import batches
-from naysay.telemetry.batches import Batch, BatchError, Heading, Topic, runs
-from naysay.telemetry.layouts import layout_of
+from naysay.telemetry.batches import Batch, BatchError, Heading, Topic, layout_of, runs
 
 _MOST = 2**22  # counters of one question, wave and level
 
