@@ -190,7 +190,6 @@ def _remind(store: Store, options: InviteOptions, file: Path) -> None:
 def _write_letters(store: Store, options: InviteOptions, file: Path) -> None:
     """Write a letter for each link. Links that are not of this survey are refused: a code is scanned and not read."""
     from naysay.collect import invitations
-    from naysay.collect.letters import page
 
     file_place = _free_place(options, "letters.html")
     if file_place.suffix.lower() not in (".html", ".htm"):
@@ -208,7 +207,7 @@ def _write_letters(store: Store, options: InviteOptions, file: Path) -> None:
     addresses = ["\n".join(" ".join(cell.split()) for cell in row if cell.strip()) for row in cells]
     published = store.published(options.survey)
     links = [str(link) for link in people[_LINK]]
-    text = page(published, links, addresses, language=options.language)
+    text = invitations.letters(published, links, addresses, language=options.language)
     try:
         with _private(), file_place.open("x", encoding="utf-8") as letters:
             letters.write(text)
