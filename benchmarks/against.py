@@ -25,7 +25,7 @@ from naysay import designs
 from naysay.collect import Published
 from naysay.collect.questionnaire import load
 from naysay.collect.storage import Store
-from naysay.collect.storage.arrivals import Reply
+from naysay.collect.storage.replies import Reply
 with tempfile.TemporaryDirectory() as folder:
     store, published = Store(folder + "/answers.db"), Published.of(load("survey.json"))
     store.open(published)

@@ -37,7 +37,7 @@ def table(path):
 def take(folder, link):
     """Mark an invitation as taken, as a server does."""
     from naysay.collect.storage import Taking
-    from naysay.collect.storage.arrivals import digest
+    from naysay.collect.storage.replies import digest
 
     store = Store(folder / "naysay-data" / "naysay.db")
     [outcome] = store.add([Taking("sample", digest(link.rpartition("#")[2]), "b" * 64)])

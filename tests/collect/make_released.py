@@ -18,7 +18,7 @@ from naysay.collect import Client, Published, invitations, reports
 from naysay.collect.questionnaire import sample
 from naysay.collect.results.counting import folding
 from naysay.collect.storage import Store
-from naysay.collect.storage.arrivals import Reports, Taking, digest
+from naysay.collect.storage.replies import Reports, Taking, digest
 from naysay.telemetry.batches import Heading
 
 FOLDER = Path(__file__).with_name("released")

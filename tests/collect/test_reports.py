@@ -17,8 +17,8 @@ from naysay import batches, designs
 from naysay.collect import reports
 from naysay.collect.admin.backup import _LEFT_OUT, backup, restore
 from naysay.collect.reports import BINARY
-from naysay.collect.storage import Reports, Store, arrivals, today
-from naysay.collect.storage.arrivals import Cell
+from naysay.collect.storage import Reports, Store, replies, today
+from naysay.collect.storage.replies import Cell
 from naysay.collect.storage.tables import report_receipt
 from naysay.collect.writer import Writer
 from naysay.errors import DataError
@@ -155,7 +155,7 @@ def test_two_servers_at_midnight_count_one_upload_once(store, url, until, later_
     try:
         with ThreadPoolExecutor(1) as pool:
             with store.engine.begin() as connection:
-                outcomes = arrivals.add_reports(connection, [one])
+                outcomes = replies.add_reports(connection, [one])
                 late = pool.submit(second.add, [other])
                 if url.startswith("postgresql"):
                     until(waiting)  # else the second server comes after the first one's transaction

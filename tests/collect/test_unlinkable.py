@@ -24,7 +24,7 @@ from naysay.collect.client import FOLDER
 from naysay.collect.device.memory import Draft
 from naysay.collect.invitations import data_of
 from naysay.collect.storage import Store
-from naysay.collect.storage.arrivals import digest
+from naysay.collect.storage.replies import digest
 from naysay.collect.storage.tables import metadata
 
 JSON = {"content-type": "application/json"}

@@ -25,7 +25,7 @@ from sqlalchemy.exc import IntegrityError
 
 from naysay.collect import voprf
 from naysay.collect.storage import Store, Taking, tables
-from naysay.collect.storage.arrivals import digest
+from naysay.collect.storage.replies import digest
 from naysay.collect.survey import submission
 from naysay.collect.survey.published import Published
 from naysay.collect.survey.submission import Refusal

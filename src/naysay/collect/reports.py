@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response
 from naysay._values import Label
 from naysay.collect.server.guard import Rates, body_of, refused
 from naysay.collect.storage import Reports, Store, today
-from naysay.collect.storage.arrivals import TOPIC, Cell
+from naysay.collect.storage.replies import TOPIC, Cell
 from naysay.collect.storage.tables import report_count, report_topic
 from naysay.collect.survey.submission import Refusal
 from naysay.collect.writer import Writer

@@ -20,7 +20,7 @@ from naysay.collect.app import create_app
 from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Reports, Store, today
-from naysay.collect.storage.arrivals import Cell
+from naysay.collect.storage.replies import Cell
 from naysay.tally import Tally
 from tests.collect.replying import fill
 

@@ -18,9 +18,8 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import arrivals, migrations, tables
-from naysay.collect.storage.arrivals import Outcome, Reply, Reports, Taking, outcome_of
-from naysay.collect.storage.replies import Replies
+from naysay.collect.storage import migrations, replies, tables
+from naysay.collect.storage.replies import Outcome, Replies, Reply, Reports, Taking, outcome_of
 from naysay.collect.storage.tables import BACKENDS, address_of, deletion
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
@@ -50,7 +49,7 @@ Mode = Literal["make", "change", "read"]
 """What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
-_OF_SURVEY = (*tables.OF_SURVEY, tables.plan, tables.token, *arrivals.TABLES)
+_OF_SURVEY = (*tables.OF_SURVEY, tables.plan, tables.token, *replies.TABLES)
 """What goes with a survey: another survey of its name must not inherit it."""
 
 
@@ -123,7 +122,7 @@ class Store:
                 if bytes(stored_bytes) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
-                public_key = arrivals.public(bytes(stored_bytes))
+                public_key = replies.public_key_in(bytes(stored_bytes))
                 if public_key is not None:  # invitations that are out stay good
                     published = Published.of(published.questionnaire, client=client, key=public_key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
@@ -306,7 +305,7 @@ class Store:
                 survey_columns.name, survey_columns.hash, survey_columns.opened, survey_columns.closed, reply_count
             ).order_by(survey_columns.name)
             survey_rows = connection.execute(survey_query).all()  # replies are read first: see `tables._SETTLE`
-            invited_counts = arrivals.invited_counts(connection)
+            invited_counts = replies.invited_counts(connection)
         return tuple(Listed(*survey_row, *invited_counts.get(survey_row.name, ())) for survey_row in survey_rows)
 
     def standing(self) -> dict[str, tuple[str, bool]]:
@@ -383,11 +382,11 @@ class Store:
 
         It says what became of each; all are durable when this returns.
         """
-        replies = [arrival for arrival in group if isinstance(arrival, Reply)]
+        new_replies = [arrival for arrival in group if isinstance(arrival, Reply)]
         with self.engine.begin() as connection:
             survey_names, reply_ids = (
                 {arrival.survey for arrival in group if not isinstance(arrival, Reports)},
-                {reply.id for reply in replies},
+                {reply.id for reply in new_replies},
             )
             standing_query = _STANDING.where(tables.survey.c.name.in_(survey_names))
             # the lock keeps surveys open, or closed, until the transaction ends
@@ -399,12 +398,12 @@ class Store:
             )
             stored_replies = {(survey, reply_id): (answers, day) for survey, reply_id, answers, day in stored_rows}
             fresh_replies: dict[tuple[str, str], Reply] = {}
-            spent_tokens = arrivals.spent_tokens(
-                connection, {reply.token for reply in replies if reply.token is not None}
+            spent_tokens = replies.spent_tokens(
+                connection, {reply.token for reply in new_replies if reply.token is not None}
             )
             reply_outcomes = [
                 outcome_of(reply, open_now.get(reply.survey), stored_replies, fresh_replies, spent_tokens)
-                for reply in replies
+                for reply in new_replies
             ]
             if fresh_replies:  # inserted in the order of random ids, not of arrival
                 reply_rows = [
@@ -423,11 +422,11 @@ class Store:
                     spent_rows = [{"survey": survey_name, "token": token} for survey_name, token in sorted(new_tokens)]
                     connection.execute(insert(tables.spent), spent_rows)
             taking_outcomes = [
-                Outcome(arrivals.take(connection, taking, open_now.get(taking.survey)), today())
+                Outcome(replies.take(connection, taking, open_now.get(taking.survey)), today())
                 for taking in group
                 if isinstance(taking, Taking)
             ]
-            report_outcomes = arrivals.add_reports(
+            report_outcomes = replies.add_reports(
                 connection, [report_group for report_group in group if isinstance(report_group, Reports)]
             )  # locks go last
             outcomes_by_type = {
@@ -440,7 +439,7 @@ class Store:
     def settle(self) -> None:
         """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""
         with self.engine.begin() as connection:
-            arrivals.forget_receipts(connection, today())
+            replies.forget_receipts(connection, today())
         self._backend.settle(self.engine)
 
     def dispose(self) -> None:
