@@ -38,7 +38,7 @@ DOORS = {
         "estimate": Place("cli.estimate"),
         "change": Place("cli.change"),
         "crosstab": Place("cli.crosstab"),
-        "query": Place("cli.query"),
+        "query": Place("cli.crosstab", "query"),
         "regress": Place("cli.regress"),
     },
     "You collect from devices": {
