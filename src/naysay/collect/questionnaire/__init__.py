@@ -22,7 +22,6 @@ from naysay.collect.questionnaire.kinds import (
     SelectOne,
     Text,
 )
-from naysay.collect.questionnaire.loading import Examined, examine, load, of_form
 from naysay.collect.questionnaire.privacy import lines, statements, together
 from naysay.collect.questionnaire.questionnaire import (
     Group,
@@ -46,7 +45,7 @@ from naysay.collect.questionnaire.questions import (
     Question,
     QuestionnaireError,
 )
-from naysay.collect.questionnaire.rules import check
+from naysay.collect.questionnaire.rules import Examined, check, examine, load, of_form
 from naysay.collect.questionnaire.xlsform import write_xlsform
 
 __all__ = [
