@@ -1,11 +1,11 @@
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
 
 from naysay.errors import DataError
+from naysay.simulate import result as running
 from reproductions import SOURCES, Check, Measured, Picture, Reproduction, Table, reproduce, to_html, write
 from reproductions.setting import largest, ratio_of_spreads
 
@@ -120,14 +120,12 @@ def test_a_seed_repeats_it_on_any_number_of_workers():
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name != "mulder"])  # which repeats no survey
 def test_ctrl_c_ends_it(name, monkeypatch):
-    module = sys.modules["naysay.simulate.replicate"]  # by its name in the package it is the function
-
-    class Interrupted(module.Progress):
+    class Interrupted(running.Progress):
         def update(self, *given, **named):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "Progress", Interrupted)
-    monkeypatch.setattr(module, "_BATCH", 0.0)
+    monkeypatch.setattr(running, "Progress", Interrupted)
+    monkeypatch.setattr(running, "_BATCH", 0.0)
     with pytest.raises(KeyboardInterrupt):
         reproduce(name, runs=6)
 

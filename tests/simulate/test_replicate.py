@@ -9,6 +9,7 @@ from rich.console import Console
 from naysay import designs, estimate
 from naysay.errors import DataError, DesignError, NaysayError, NotEstimable
 from naysay.simulate import ESTIMATORS, Behavior, replicate
+from naysay.simulate import result as running
 
 PI = (0.2, 0.5, 0.3)
 SURVEY = designs.negative(tuple("abc"))
@@ -42,8 +43,8 @@ def test_more_replicates_begin_with_the_same():
 
 
 def test_workers_change_nothing(monkeypatch):
-    monkeypatch.setattr(simulate_module(), "_SOON", 0.0)
-    monkeypatch.setattr(simulate_module(), "_BATCH", 0.02)
+    monkeypatch.setattr(running, "_SOON", 0.0)
+    monkeypatch.setattr(running, "_BATCH", 0.02)
     told = io.StringIO()
     many = replicate(CHOICE, PAIRS, n=500, replicates=40, seed=7, workers=2, console=Console(file=told))
     same(many, replicate(CHOICE, PAIRS, n=500, replicates=40, seed=7))
@@ -60,24 +61,17 @@ def test_progress_is_for_a_terminal(terminal, shown):
     assert bool(told.getvalue()) == terminal
 
 
-def simulate_module():
-    import sys
-
-    return sys.modules["naysay.simulate.replicate"]
-
-
 def test_workers_start_deaf_to_ctrl_c_and_nobody_else_stays_so(monkeypatch):
-    module = simulate_module()
-    monkeypatch.setattr(module, "_SOON", 0.0)
+    monkeypatch.setattr(running, "_SOON", 0.0)
     masks = []
-    original = module.ProcessPoolExecutor.submit
+    original = running.ProcessPoolExecutor.submit
 
     def submit(self, *arguments):
         masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
         return original(self, *arguments)
 
-    monkeypatch.setattr(module.ProcessPoolExecutor, "submit", submit)
-    monkeypatch.setattr(module, "_BATCH", 0.0)
+    monkeypatch.setattr(running.ProcessPoolExecutor, "submit", submit)
+    monkeypatch.setattr(running, "_BATCH", 0.0)
     replicate(SURVEY, PI, n=100, replicates=6, seed=1, workers=2)
     assert len(masks) == 4
     assert all(signal.SIGINT in mask for mask in masks)
@@ -86,17 +80,16 @@ def test_workers_start_deaf_to_ctrl_c_and_nobody_else_stays_so(monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_what_is_done(workers, monkeypatch):
-    module = simulate_module()
-    monkeypatch.setattr(module, "_SOON", 0.0)
-    monkeypatch.setattr(module, "_BATCH", 0.02)
-    original = module.Progress.update
+    monkeypatch.setattr(running, "_SOON", 0.0)
+    monkeypatch.setattr(running, "_BATCH", 0.02)
+    original = running.Progress.update
 
     def update(self, task, **fields):
         original(self, task, **fields)
         if fields["completed"] >= 10:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(module.Progress, "update", update)
+    monkeypatch.setattr(running.Progress, "update", update)
     told = io.StringIO()
     found = replicate(SURVEY, PI, n=200, replicates=4_000, seed=2, workers=workers, console=Console(file=told))
     assert found.interrupted

@@ -6,8 +6,7 @@ people choose a level. `replicate` repeats the survey; its result, a `Simulation
 """
 
 from naysay.estimate import ESTIMATORS
-from naysay.simulate.replicate import replicate
-from naysay.simulate.result import Measure, Runs, Simulation, Summary
+from naysay.simulate.result import Measure, Runs, Simulation, Summary, replicate
 from naysay.simulate.survey import (
     HONEST,
     POPULATIONS,
