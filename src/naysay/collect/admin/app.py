@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from naysay.collect.admin import drafts, making, surveys, tokens
+from naysay.collect.admin import drafts, surveys, tokens
 from naysay.collect.admin.visits import HOME, Visit, route
 from naysay.collect.client import Client
 from naysay.collect.server.documents import FOREVER, Document, Served
@@ -55,7 +55,7 @@ def routes() -> list[Route]:
         (f"{survey_path}/questionnaire.{{kind}}", surveys.questionnaire),
         (draft_path, surveys.draft),
         (f"{draft_path}/questionnaire.{{kind}}", surveys.questionnaire),
-        (f"{draft_path}/private", making.page),
+        (f"{draft_path}/private", surveys.private_page),
         ("account", account),
         ("tokens", token_list),
         ("log", surveys.log_page),
@@ -74,7 +74,7 @@ def routes() -> list[Route]:
         (f"{draft_path}/open", surveys.publish),
         (f"{draft_path}/discard", surveys.discard),
         (f"{draft_path}/schedule", surveys.schedule),
-        (f"{draft_path}/private", making.make),
+        (f"{draft_path}/private", surveys.make_private),
         (f"{survey_path}/invite", surveys.invite),
         (f"{survey_path}/share", surveys.share),
         (f"{survey_path}/unshare", surveys.unshare),
