@@ -665,8 +665,25 @@ class Subsets(Space):
         return result
 
     def frequencies(self, codes: Codes) -> NDArray[np.int64]:
-        """How many of these sets hold each label, (t,)."""
-        return _bits_set(codes).ravel()[: len(self.labels)]
+        """How many of these sets hold each label, (t,).
+
+        A full adder turns three words into one of the same weight and one of twice the weight, for all bits at once.
+        """
+        bit_counts, bit_places = np.zeros((codes.shape[1], WORD), dtype=np.int64), np.arange(WORD)
+        for block_start in range(0, len(codes), _WORD_BLOCK):
+            word_plane, plane_weight = codes[block_start : block_start + _WORD_BLOCK], 1
+            while len(word_plane):
+                carry_planes = []
+                while len(word_plane) > _FEW:
+                    third_length = len(word_plane) // 3
+                    a, b, c = word_plane[: 3 * third_length].reshape(3, third_length, -1)
+                    either = a ^ b
+                    carry_planes.append((a & b) | (either & c))
+                    word_plane = np.concatenate([either ^ c, word_plane[3 * third_length :]])
+                bit_counts += plane_weight * ((word_plane[:, :, None] >> bit_places) & 1).sum(axis=0)
+                word_plane = np.concatenate(carry_planes) if carry_planes else word_plane[:0]
+                plane_weight *= 2
+        return bit_counts.ravel()[: len(self.labels)]
 
     def sizes(self, codes: Codes) -> NDArray[np.int64]:
         counts = np.zeros(len(codes), dtype=np.int64)
@@ -725,25 +742,3 @@ class Bits(Subsets):
 
     def form(self) -> dict[str, Any]:
         return {"space": "bits", "labels": list(self.labels)}
-
-
-def _bits_set(words: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows have each bit of each word set, (words, WORD).
-
-    A full adder turns three words into one of the same weight and one of twice the weight, for all bits at once.
-    """
-    bit_counts, bit_places = np.zeros((words.shape[1], WORD), dtype=np.int64), np.arange(WORD)
-    for block_start in range(0, len(words), _WORD_BLOCK):
-        word_plane, plane_weight = words[block_start : block_start + _WORD_BLOCK], 1
-        while len(word_plane):
-            carry_planes = []
-            while len(word_plane) > _FEW:
-                third_length = len(word_plane) // 3
-                a, b, c = word_plane[: 3 * third_length].reshape(3, third_length, -1)
-                either = a ^ b
-                carry_planes.append((a & b) | (either & c))
-                word_plane = np.concatenate([either ^ c, word_plane[3 * third_length :]])
-            bit_counts += plane_weight * ((word_plane[:, :, None] >> bit_places) & 1).sum(axis=0)
-            word_plane = np.concatenate(carry_planes) if carry_planes else word_plane[:0]
-            plane_weight *= 2
-    return bit_counts
