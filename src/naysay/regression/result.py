@@ -266,15 +266,13 @@ def _heading(fit: Regression, confidence: float) -> list[Content]:
             f"{', '.join(fit_texts)}"
             + (f"; against the constant alone: {constant_test}" if constant_test is not None else "")
         ),
-        *_compliance_test(fit),
+        *(
+            [Sentence(f"against compliance that depends on no covariate: {compliance_test}")]
+            if (compliance_test := fit.equal_compliance) is not None
+            else []
+        ),
         Sentence(f"{confidence:.4g} intervals: Wald"),
     ]
-
-
-def _compliance_test(fit: Regression) -> Iterator[Sentence]:
-    """The test that all comply alike."""
-    if (test := fit.equal_compliance) is not None:
-        yield Sentence(f"against compliance that depends on no covariate: {test}")
 
 
 def _coefficients(fit: Regression, confidence: float) -> Iterator[Table]:

@@ -377,7 +377,8 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
         truth = {"of": name, "truth": {"category": str(offer.categories[-1])}}
         control = {**item, "name": f"{name}_control", "control": truth, "label": {}, "hint": {}}
         question = item | {"private": private_form(asked, innocuous)}
-        return [question, control | {"private": private_form(anchor, {}) | _other_innocuous(anchor, languages)}]
+        another = innocuous_of({"innocuous": _birthday(anchor, languages)}, languages)  # than beside the question
+        return [question, control | {"private": private_form(anchor, {}) | another}]
     arm_forms = form.get("arms") or [{"name": str(level), "share": 1} for level in offer.levels]
     arm_names = [arm["name"] for arm in arm_forms]
     if len(arm_names) != len(channels):
@@ -428,14 +429,6 @@ def _as_counts(offer: Answerable, name: str) -> str:
     )
 
 
-def _as_a_file(offer: Answerable) -> str:
-    """How a design is fielded whose samples the page asks only in plain rows."""
-    return (
-        f"name the arms {_checks.listing_text(map(str, offer.levels))} in the settings, write the rows of each arm, "
-        f'and estimate from a file of the answers, with --design "{offer.name}" and --sample arm'
-    )
-
-
 def _by_people(part: Design, complying: Sequence[int], offer: Answerable, name: str) -> Design:
     """What people who comply are asked in one sample: the plain design of two categories with these chances."""
     weights = part.integers(part.space.listing()) if part.space.size == 2 and len(complying) == 2 else None
@@ -454,7 +447,11 @@ def _by_people(part: Design, complying: Sequence[int], offer: Answerable, name: 
     if member == other and 0 < member < 1:  # an anchor: the answer is that of people without the trait
         return designs.crosswise(prevalence=1 - member)
     if member == other:
-        raise DesignError(f"a sample of {offer.name} is of people whose answer is known: {_as_a_file(offer)}")
+        raise DesignError(  # the page asks such samples only in plain rows
+            f"a sample of {offer.name} is of people whose answer is known: name the arms "
+            f"{_checks.listing_text(map(str, offer.levels))} in the settings, write the rows of each arm, "
+            f'and estimate from a file of the answers, with --design "{offer.name}" and --sample arm'
+        )
     if member + other == 1:
         return designs.crosswise(prevalence=member)
     if member == 1:
@@ -604,11 +601,6 @@ def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
         language_tag: question_text.format(month=month_names[language_tag].split()[int(month_count) - 2])
         for language_tag, question_text in in_languages(_BIRTHDAY, languages).items()
     }
-
-
-def _other_innocuous(offer: Answerable, languages: Sequence[str]) -> dict[str, Label]:
-    """The innocuous question beside a control: another one than beside its question."""
-    return innocuous_of({"innocuous": _birthday(offer, languages)}, languages)
 
 
 SENT_PLAINLY = "answers that were to be private would be sent as they are"

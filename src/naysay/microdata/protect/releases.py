@@ -186,7 +186,11 @@ def planned(plan: Plan, original: files.Original) -> tuple[pl.DataFrame, Log, pl
     for step in plan.steps:
         for column_name in step.variables if step.arithmetic else ():
             value_labels = original.value_labels(column_name)
-            if value_labels and not all(_missing(original, column_name, value_code) for value_code in value_labels):
+            if value_labels and not all(
+                isinstance(code, str)
+                or any(low["lo"] <= code <= low["hi"] for low in original.metadata.missing_ranges.get(column_name, ()))
+                for code in value_labels
+            ):
                 value_code, label = next(iter(value_labels.items()))
                 complaint = f"the codes of {column_name!r} have labels, such as {value_code:g} = {label!r}"
                 raise DataError(
@@ -195,12 +199,6 @@ def planned(plan: Plan, original: files.Original) -> tuple[pl.DataFrame, Log, pl
                     column=column_name,
                 )
     return plan.run(original.frame)
-
-
-def _missing(original: files.Original, name: str, code: str | float) -> bool:
-    if isinstance(code, str):
-        return True
-    return any(low["lo"] <= code <= low["hi"] for low in original.metadata.missing_ranges.get(name, ()))
 
 
 def release(
