@@ -316,11 +316,16 @@ class Fitted:
 
     def _wald(self, term_places: list[int]) -> Test:
         """The Wald test that the coefficients in these places are 0."""
-        term_coefficients = self.coefficients[term_places]
+        term_coefficients, sampled, k = self.coefficients[term_places], self.data.sampled, len(term_places)
+        units = np.inf if sampled is None else sampled.degrees_of_freedom
+        if units < k:
+            return Test.of("Wald", np.nan, k, 1.0)
         statistic = float(
             term_coefficients @ np.linalg.solve(self.covariance[np.ix_(term_places, term_places)], term_coefficients)
         )
-        return Test.of("Wald", statistic, len(term_places), self.degrees_of_freedom)
+        if sampled is not None:  # the inverse of a covariance from few units is too large (Korn & Graubard 1990)
+            statistic *= (units - k + 1) / units
+        return Test.of("Wald", statistic, k, min(self.degrees_of_freedom, units - k + 1))
 
     def likelihood_ratio(self, smaller: Fitted) -> Test:
         """The likelihood-ratio test against a regression of the same answers with fewer terms.
@@ -476,6 +481,7 @@ class Test:
         Degrees of freedom of the variances, with which the Wald statistic over its degrees is referred to F; infinite
         for χ².
     p_value : float
+        NaN, as the statistic is, where the sample has fewer degrees of freedom than there are coefficients.
     """
 
     __test__ = False  # pytest takes a class of this name for a test
@@ -496,6 +502,8 @@ class Test:
         return cls(name, float(statistic), degrees_of_freedom, denominator, p_value)
 
     def __str__(self) -> str:
+        if np.isnan(self.statistic):
+            return f"{self.name} on {self.degrees_of_freedom} df, more than the sample's degrees of freedom can test"
         below = "" if np.isinf(self.denominator) else f" and {self.denominator:.4g}"
         return f"{self.name} χ² = {self.statistic:.2f} on {self.degrees_of_freedom}{below} df, p = {self.p_value:.3g}"
 

@@ -225,6 +225,11 @@ class Regression(Fitted, Result):
                 "numbers belong to its highest finite maximum, and a penalty (penalty=1, --penalty 1) keeps all of "
                 "them finite"
             )
+        if self.degrees_of_freedom < _UNITS:
+            sentences.append(
+                f"only {self.degrees_of_freedom:.0f} degrees of freedom of the sample; intervals may be too short, "
+                "most of all those of covariates that are alike within clusters"
+            )
         if self.n < _FEW * self.optimum.theta.size:
             sentences.append(
                 f"only {self.n / self.optimum.theta.size:.1f} answers a coefficient; intervals may be too short"
@@ -237,6 +242,7 @@ class Regression(Fitted, Result):
 
 _EDGE = 1e-3  # a share below which a Wald interval of its logit says little
 _SLACK = 1e-9  # a negative chance that rounding explains
+_UNITS = 30  # degrees of freedom of a sample from which on intervals hold
 _FEW = 10  # people for each coefficient, below which estimates of plain answers are known to be biased
 
 
