@@ -179,24 +179,39 @@ def test_who_has_as_good_as_certainly_failed_is_as_well_hidden_as_who_has_for_ce
     store.dispose()
 
 
-def test_whoever_knows_a_fathers_birthday_finds_what_its_child_who_alone_gave_an_answer_said_to_the_control(
-    tmp_path, client
+@pytest.mark.parametrize(
+    ("what", "same", "different", "mode", "written"),
+    [
+        ("one alone said same to the question", (20, 10), (0, 1), "hand", False),
+        ("ten did, and all or all but one said different to the control", (20, 10), (1, 9), "hand", False),
+        ("two others have said same to it", (20, 10), (2, 8), "hand", True),
+        ("the device drew, and nobody knows an innocuous answer", (20, 10), (0, 1), "device", True),
+    ],
+)
+def test_whoever_knows_a_fathers_birthday_does_not_find_what_its_child_said_to_the_control(
+    tmp_path, client, what, same, different, mode, written
 ):
-    """The limit by hand: no answer of a crosswise control is a failure by itself, so no table of it is held back."""
+    """No answer of a crosswise control is a failure by itself, but it is one beside a birthday that somebody knows."""
     sheet = STACKED.format(design="crosswise(prevalence=1/4)").lstrip().splitlines()
-    sheet[1] = f"{sheet[1]} bind::naysay_control |"
-    sheet[3:3] = ["| | select_one yes_no | moon | Were you on the moon? | | drugs: no |"]
+    sheet[1] = f"{sheet[1]} bind::naysay_control | bind::naysay_mode |"
+    sheet[2] = f"{sheet[2]} | {mode} |"
+    sheet[3:3] = ["| | select_one yes_no | moon | Were you on the moon? | | drugs: no | |"]
     (tmp_path / "drugs.md").write_text("\n".join(sheet), encoding="utf-8")
     form = questionnaire.load(tmp_path / "drugs.md")
-    assert form.asked[1].privacy.innocuous["en"].startswith("Is your father's birthday in")
-    rows = [{"drugs": "same", "moon": said} for said in ("same", "different")] + [
-        {"drugs": "different", "moon": "same"}
+    assert bool(form.asked[1].privacy.innocuous) == (mode == "hand")
+    cells = zip(("same", "different"), (same, different), strict=True)
+    rows = [
+        {"drugs": drugs, "moon": moon}
+        for drugs, numbers in cells
+        for moon, number in zip(("same", "different"), numbers, strict=True)
+        for _ in range(number)
     ]
     store = stored(tmp_path, client, form, rows)
     store.close("drugs")
-    export(store, "drugs", tmp_path / "drugs.csv")
+    exported = export(store, "drugs", tmp_path / "drugs.csv")
+    assert exported.withheld == (() if written else ("drugs",)), what
+    assert bool(aggregates(store, "drugs")["notes"]) != written
     store.dispose()
-    assert "different,same,1" in (tmp_path / "drugs.csv.drugs.controls.csv").read_text(encoding="utf-8")
 
 
 def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_one_reply(tmp_path, client):

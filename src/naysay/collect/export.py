@@ -625,8 +625,9 @@ def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: s
     """Whether counts of answers beside those to controls would tell of a row of an export that its person failed one.
 
     A row holds the answer, the arm, the level and the truth from the file; so it is known in which cell of these its
-    person is counted. Each cell needs ten people, whether they failed or not, and two of them who have passed. Where
-    nobody can be seen to fail, nothing is told.
+    person is counted. Each cell needs ten people, whether they failed or not, and two of them who have passed. By hand
+    every answer can be a failure to whoever knows the innocuous one, such as a birthday: two must have given another.
+    Where nobody can be seen to fail, nothing is told.
 
     Parameters
     ----------
@@ -639,18 +640,27 @@ def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: s
     """
     controls = {question.name: question for question in form.asked if question.control is not None}
     beside = entry.asked.beside if entry.asked is not None else ()
-    if not any(can_fail(controls[name]) for name in beside):
+    failing = [name for name in beside if can_fail(controls[name])]
+    by_hand = [
+        name
+        for name in beside
+        if name not in failing and (private := controls[name].privacy) is not None and private.innocuous
+    ]
+    if not failing and not by_hand:
         return False
     hidden = {f"{name}{end}" for name in beside for end in ("", "_level", truth_column(""))}
     shown = [column for column in counts.columns if column not in {*hidden, count}]
-    people, passed = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+    people, passed, alike = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
     for row in counts.drop_nulls().iter_rows(named=True):
         cell, number = tuple(row[column] for column in shown), int(row[count])
         truths = {name: row.get(_known_truth(controls[name])) for name in beside}
         failed = any(violates(controls[name], row[name], row.get(f"{name}_level"), truths[name]) for name in beside)
         people[cell] += number
         passed[cell] += 0 if failed else number
-    return any(number < _ALIKE or passed[cell] < _PASSED for cell, number in people.items())
+        alike.update({(name, row[name], *cell): number for name in by_hand})
+    return any(number < _ALIKE or passed[cell] < _PASSED for cell, number in people.items()) or any(
+        people[tuple(cell)] - number < _PASSED for (_, _, *cell), number in alike.items()
+    )
 
 
 def _known_truth(control: Question) -> str:
