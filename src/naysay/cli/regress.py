@@ -17,6 +17,7 @@ from naysay.console.options import SamplingOptions, prepare_frame, record_cells,
 from naysay.console.output import takes
 from naysay.errors import DataError
 from naysay.regression.fitting import regress
+from naysay.regression.lists import ListRegression, is_list, regress_list
 from naysay.regression.outcome import OutcomeRegression, regress_outcome
 from naysay.regression.reading import parse, parse_right
 from naysay.regression.result import Regression, regression_html
@@ -89,14 +90,14 @@ class RegressOptions(SamplingOptions, Surveyed, Regressed):
         trait = formula.response[0]
         return list(dict.fromkeys([*formula.variables, *of_compliance, *(name for name in beside if name != trait)]))
 
-    def check_outcome(self) -> None:
-        """Raise if an outcome has options beside it that its regression does not take."""
+    def check_plain(self, subject: str, *others: str) -> None:
+        """Raise if there are options that the regression of an outcome or of a list does not take."""
         plain = RegressOptions(self.formula)
         sampling_names = [option_field.name for option_field in fields(SamplingOptions)]
-        others = ("survey", "offset", "standard_errors", "penalty", "cheaters", "at", "weight", *sampling_names)
-        taken = next((name for name in others if getattr(self, name) != getattr(plain, name)), None)
-        if self.outcome is not None and taken is not None:
-            raise DataError(f"a regression of an outcome takes no --{taken.replace('_', '-')}; leave it out")
+        names = ("offset", "standard_errors", "penalty", "cheaters", "at", "weight", *sampling_names, *others)
+        taken = next((name for name in names if getattr(self, name) != getattr(plain, name)), None)
+        if taken is not None:
+            raise DataError(f"a regression of {subject} takes no --{taken.replace('_', '-')}; leave it out")
 
 
 @takes(RegressOptions, regress)
@@ -126,10 +127,13 @@ def command(request: RegressOptions) -> None:
       naysay regress "smoking ~ area" --survey sample --penalty 1
       naysay regress "doping ~ age" answers.csv --design "warner(p=0.7)" \\
           --outcome "weight ~ doping + age"
+      naysay regress "count ~ age" list.csv --sample arm \\
+          --design "item_count(items=4)"
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
-    request.check_outcome()
+    if request.outcome is not None:
+        request.check_plain("an outcome", "survey")
     if (request.file is None) == (request.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay regress --help")
     fits = _of_survey(request) if request.file is None else _of_file(request, request.file)
@@ -209,7 +213,7 @@ def _at(request: RegressOptions, design: Answerable, column: str | None) -> Regr
     return replace(request, level=column) if design.offer.noun == "level" else replace(request, sample=column)
 
 
-AnyRegression: TypeAlias = Regression | OutcomeRegression
+AnyRegression: TypeAlias = Regression | OutcomeRegression | ListRegression
 Fits: TypeAlias = tuple[AnyRegression, RegressOptions, AnyRegression | None]
 """The regression, its options, and the one without controls."""
 
@@ -231,6 +235,10 @@ def _fitted(request: RegressOptions, design: Answerable, source: pl.LazyFrame) -
     typed_frame = _typed_frame(request, source, response, variables, joint=design.space.answers > 1)
     names = ("level", "sample", "count", "missing", "reference")
     column_options = {option_name: getattr(request, option_name) for option_name in names}
+    if is_list(design):
+        request.check_plain("a list", "compliance", "outcome", "level")
+        del column_options["level"]
+        return regress_list(design, request.formula, prepare_frame(typed_frame, None), **column_options)
     if request.outcome is not None:
         column_options["compliance"] = request.compliance
         return regress_outcome(
@@ -283,7 +291,7 @@ def _say(fit: AnyRegression, request: RegressOptions, naive: AnyRegression | Non
     """The regression in the form that was asked for, and as a page; after it, the one without the control."""
     values_at = [_values(at_text) for at_text in request.at or ()]
     of_print: dict[str, Any] = {"confidence": request.confidence} | (
-        {} if request.outcome is not None else {"at": values_at}
+        {"at": values_at} if isinstance(fit, Regression) else {}
     )
     if request.format_ == "csv":
         for note in fit.reservations:
@@ -306,7 +314,10 @@ def _page(fit: AnyRegression, confidence: float, at: Sequence[dict[str, Any]]) -
     """The regression as a page of its own."""
     if isinstance(fit, Regression):
         return regression_html(fit, confidence=confidence, at=at)
-    return html(fit.outcome.text, [Section("The numbers", fit.parts(confidence))])
+    return html(
+        fit.outcome.text if isinstance(fit, OutcomeRegression) else fit.data.formula.text,
+        [Section("The numbers", fit.parts(confidence))],
+    )
 
 
 def _values(text: str) -> dict[str, Any]:

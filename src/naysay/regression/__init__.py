@@ -5,6 +5,7 @@
 
 from naysay.regression.fitted import Effects, Predictions, Test
 from naysay.regression.fitting import regress
+from naysay.regression.lists import ListRegression, regress_list
 from naysay.regression.outcome import OutcomeRegression, regress_outcome
 from naysay.regression.reading import FUNCTIONS
 from naysay.regression.result import Regression
@@ -12,10 +13,12 @@ from naysay.regression.result import Regression
 __all__ = [
     "FUNCTIONS",
     "Effects",
+    "ListRegression",
     "OutcomeRegression",
     "Predictions",
     "Regression",
     "Test",
     "regress",
+    "regress_list",
     "regress_outcome",
 ]

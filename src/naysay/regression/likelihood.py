@@ -576,7 +576,7 @@ def within(design: Answerable) -> Within:
             cell_names = _checks.listing_text(cells[cell_place] for cell_place in cell_group)
             raise DesignError(
                 f"regression needs a nuisance parameter that tells the cells {cell_names} apart; without one, compare "
-                "groups: naysay estimate --by COLUMN"
+                "groups: naysay estimate --by COLUMN (counts of a list without `types` have regression.regress_list)"
             )
     cell_paths = {
         (cell, j): tuple(path)

@@ -435,6 +435,11 @@ class OutcomeRegression(Result):
         return np.asarray(np.sqrt(np.diagonal(self.covariance)))
 
     @property
+    def standard_error_kind(self) -> str:
+        """What standard errors rest on, in words."""
+        return "observed information" + ("; of least squares: sandwich" if self.event is None else "")
+
+    @property
     def sigma(self) -> float:
         """The standard deviation of the outcome in a category; NaN for an outcome of two values."""
         return float(np.exp(self.end.theta[-1])) if self.mixture.is_normal else math.nan
@@ -506,9 +511,9 @@ class OutcomeRegression(Result):
         if self.event is None:
             by_squares = f"{of_outcome.comparison}, by least squares"
             equation = replace(of_outcome, label=f"{of_outcome.label}, least squares", comparison=by_squares)
-            yield equation, _wald_rows(self.names, *self.least_squares, confidence)
+            yield equation, wald_rows(self.names, *self.least_squares, confidence)
         for equation, place in self.equations:
-            rows = _wald_rows(equation.columns, self.end.theta[place], errors[place], confidence)
+            rows = wald_rows(equation.columns, self.end.theta[place], errors[place], confidence)
             assumed = ", by the mixture with normal errors" if equation == of_outcome and self.event is None else ""
             yield replace(equation, comparison=equation.comparison + assumed), rows
 
@@ -519,26 +524,22 @@ class OutcomeRegression(Result):
         left_out = f", {data.dropped:,} left out for missing covariates or outcome" if data.dropped else ""
         compliance = "" if data.compliance is None else f"; who complies: {data.compliance[0].right_side}"
         missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
-        of_squares = "; of least squares: sandwich" if self.event is None else ""
         sentences = [
             f"{self.outcome.text}, where {trait} is the true category",
             f"{data.formula.text}: {data.design.name or data.design.kind}{compliance}",
             f"{self.n:,} answers, {missing}{left_out}",
             f"{kind} regression; {trait} against “{_checks.label(self.regression.reference)}”; standard errors: "
-            f"observed information{of_squares}",
+            f"{self.standard_error_kind}",
             f"log-likelihood {self.log_likelihood:,.3f}, AIC {self.aic:,.1f}",
             f"{_checks.confidence(confidence):.4g} intervals: Wald",
         ]
-        heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
-        tables = []
-        for equation, rows in self._coefficient_rows(confidence):
-            places = max(decimals([row[2] for row in rows]) or 3, 3)
-            lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
-            tables.append(Table(heads, tuple(lines), equation.comparison))
+        tables = list(coefficient_tables(self._coefficient_rows(confidence)))
         beside = [(name, *(number_text(number, 4) for number in numbers)) for name, numbers in self.beside.items()]
         if beside:
             tables.append(
-                Table((Column("estimated beside", words=True, width=40), Column("value"), heads[2]), tuple(beside))
+                Table(
+                    (Column("estimated beside", words=True, width=40), Column("value"), Column("s.e.")), tuple(beside)
+                )
             )
         notes = map(Note, self.reservations)
         return [*map(Sentence, sentences), *tables, Points(tuple(self._rests(confidence))), *notes]
@@ -661,7 +662,16 @@ class OutcomeRegression(Result):
         return f"<OutcomeRegression {self.outcome.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"
 
 
-def _wald_rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
+def coefficient_tables(equations: Iterable[tuple[Equation, list[tuple[Any, ...]]]]) -> Iterator[Table]:
+    """A table for each equation, of the rows that `wald_rows` gives."""
+    heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
+    for equation, rows in equations:
+        places = max(decimals([row[2] for row in rows]) or 3, 3)
+        lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
+        yield Table(heads, tuple(lines), equation.comparison)
+
+
+def wald_rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
     """Coefficients, each with its standard error, z, p and the ends of its interval."""
     reach = float(scipy.stats.norm.ppf((1 + _checks.confidence(confidence)) / 2)) * error
     p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))

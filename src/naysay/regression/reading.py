@@ -28,7 +28,7 @@ from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError, NaysayError
 from naysay.frames import located
-from naysay.regression.likelihood import CHEATERS, Answers, Model, evenly, within
+from naysay.regression.likelihood import CHEATERS, Answers, Model, Within, evenly, within
 from naysay.responses import JOINER, Responses
 from naysay.sampling import Sampled, Sampling
 from naysay.tally import Tally
@@ -142,10 +142,12 @@ def read(
     cheaters: str,
     compliance: Formula | None = None,
     beside: Sequence[str] = (),
+    cells: Within | None = None,
 ) -> Data:
     """The model of a formula for a table; see `regress` for what is given and raised.
 
-    Its table has the columns `beside`, too, in which nobody may have a gap.
+    Its table has the columns `beside`, too, in which nobody may have a gap. `cells` are those of a design whose cells
+    no likelihood of the answers tells apart.
     """
     if cheaters not in CHEATERS:
         raise DataError(f"cheaters must be one of {', '.join(CHEATERS)}; got {cheaters!r}")
@@ -211,7 +213,7 @@ def read(
         answer=answer_places[model_rows],
         weight=weight_sums * weight_scale,
         answers=_answer_likelihoods(design, responses),
-        within=evenly(design) if cheaters == "CDM" else within(design),
+        within=cells or (evenly(design) if cheaters == "CDM" else within(design)),
         reference=_reference(design, reference),
         w=None if compliance_matrix is None else compliance_matrix.values,
     )
