@@ -179,6 +179,7 @@ def test_what_is_printed_of_an_outcome_of_two_values_and_of_numbers():
     assert "errors: observed information\n" in str(of_truths)
     of_numbers = regression.regress_outcome(WARNER, "said ~ z", "y ~ said", table)
     assert "errors: observed information; of least squares: sandwich\n" in str(of_numbers)
+    assert of_numbers.to_dict()["standard_error_kind"] == "observed information; of least squares: sandwich"
 
 
 def test_a_rare_category_is_told():

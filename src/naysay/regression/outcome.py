@@ -626,7 +626,7 @@ class OutcomeRegression(Result):
             "reference": self.regression.reference,
             "coefficients": [dict(zip(names, row, strict=True)) for row in rows],
             "covariance": self.covariance,
-            "standard_error_kind": "observed information",
+            "standard_error_kind": self.standard_error_kind,
             "confidence": confidence,
             "beside": {name: {"estimate": v, "standard_error": e} for name, (v, e) in self.beside.items()},
             "normality": None if self.event is not None or self.normality is None else asdict(self.normality),
