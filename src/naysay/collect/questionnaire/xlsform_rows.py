@@ -251,7 +251,11 @@ class Row:
         """What the question measures beside others, and of which question it is a control."""
         fields: dict[str, Any] = {}
         measure, equals, design_text = map(str.strip, self.text("naysay_measures").partition("="))
-        if measure:
+        if (not measure and equals) or "(" in measure:
+            message = f"a design stands after the name of what is measured; got {self.text('naysay_measures')!r}"
+            self.problem("naysay_measures", message, "write drugs = item_count(items=4)")
+            equals = ""
+        elif measure:
             fields["measures"] = measure
         order = self.text("naysay_order") or ("shuffled" if kind is SelectOne and _randomizes(self) else "")
         if order and kind is not SelectOne:
