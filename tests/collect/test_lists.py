@@ -260,6 +260,14 @@ def test_a_mistake_in_a_list_is_one_sentence_at_its_row(tmp_path, what, rows, ar
     assert "survey, row " in str(error), what
 
 
+def test_a_measure_that_no_arm_asks_is_told(tmp_path):
+    form = fielded(tmp_path, [("select_one yes_no/m", "", "", "drugs", "crosswise(prevalence=1/4)")], "")
+    told = "'m' measures 'drugs' in no arm, so nothing is compared"
+    assert told in [problem.message for problem in check(form) if problem.severity == "warning"]
+    assert not measurements(form)
+    assert not any("in no arm" in problem.message for problem in check(fielded(tmp_path, *SURVEYS[DOUBLE])))
+
+
 def in_words(shown):
     return " ".join(
         html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<svg.*?</svg>", " ", shown, flags=re.DOTALL))).split()

@@ -327,7 +327,10 @@ def _measures(walk: Walk) -> Iterator[Problem]:
                     reason = "each person answers it once"
                     yield Problem("arms", message, reason, "write different arms into bind::naysay_arms", path=path)
         try:
-            _measurement(walk, measure, [question for _, question in asked])
+            if _measurement(walk, measure, [question for _, question in asked]) is None:
+                message = f"{first.name!r} measures {measure!r} in no arm, so nothing is compared"
+                way_out = "write its arm into bind::naysay_arms, or leave the measure out"
+                yield Problem("arms", message, "", way_out, "warning", path=f"{head.path}.measures")
         except DesignError as error:
             yield Problem("arms", str(error), path=f"{head.path}.measures")
             continue
