@@ -139,6 +139,9 @@ def test_a_survey_of_lists_is_estimated_from_the_counts_that_people_sent(tmp_pat
     assert "without_control" not in told
     regressed = main(["regress", "drugs ~ region", *data])  # of people at random the means of counts tell nothing
     assert (regressed == 0) == (design != PLACEBO)
+    capsys.readouterr()
+    assert main(["regress", "drugs ~ region", str(tmp_path / "drugs.csv")]) == 2
+    assert "'drugs' is what other columns of this export measure" in capsys.readouterr().err
 
 
 def test_devices_draw_the_arm_and_send_the_count_of_its_list_over_the_network(tmp_path, client):

@@ -143,6 +143,13 @@ def command(request: RegressOptions) -> None:
 def _of_file(request: RegressOptions, file: Path) -> Fits:
     """The regression of a file, and with controls that without them."""
     formula = parse(request.formula)
+    book = files.codebook_of(file)
+    if not request.design and book is not None and formula.response[0] in {entry.column for entry in book.measures}:
+        raise DataError(
+            f"{formula.response[0]!r} is what other columns of this export measure, and a regression of a file reads "
+            "one for each answer: take --survey; or put the answers of all arms there, and say --design and --sample",
+            column=formula.response[0],
+        )
     request, design = options.options_and_design(request, file, formula.response[0])
     published_designs = files.designs_of(file, codes=request.codes)
     _check_covariates(request.variables, published_designs)
