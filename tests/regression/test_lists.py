@@ -85,9 +85,11 @@ def test_neither_order_nor_scale_nor_counts_of_rows_change_it():
     again = fitted(ITEMS, {name: column[order] for name, column in table.items()} | {"z": 1e4 * table["z"][order]})
     assert again.coefficients * (1, 1e4, 1) == pytest.approx(fit.coefficients, rel=1e-5)
     assert again.standard_errors * (1, 1e4, 1) == pytest.approx(fit.standard_errors, rel=1e-4)
-    twice = fitted(ITEMS, table | {"many": np.full(3_000, 2)}, count="many")
-    assert (twice.n, twice.coefficients) == (6_000, pytest.approx(fit.coefficients, rel=1e-5))
-    assert twice.standard_errors == pytest.approx(fit.standard_errors / np.sqrt(2), rel=1e-3)
+    many = np.random.default_rng(5).integers(1, 4, 3_000)
+    once = fitted(ITEMS, {name: np.repeat(column, many) for name, column in table.items()})
+    counts = fitted(ITEMS, table | {"many": many}, count="many")
+    assert (counts.n, counts.coefficients) == (once.n, pytest.approx(once.coefficients, rel=1e-5))
+    assert counts.standard_errors == pytest.approx(once.standard_errors, rel=1e-5)
 
 
 def test_one_result_in_every_form():
@@ -103,7 +105,12 @@ def test_one_result_in_every_form():
 def test_what_tells_little_is_told():
     few = fitted(ITEMS, counted(ITEMS, 290, np.random.default_rng(6)), "g + z")
     assert few.reservations[-1] == "fewer than 50 answers a coefficient; intervals of a list may be too short"
-    assert not fitted(ITEMS, counted(ITEMS, 4_000, np.random.default_rng(6))).reservations
+    table = counted(ITEMS, 4_000, np.random.default_rng(6))
+    assert not fitted(ITEMS, table).reservations
+    rare = table | {"a": table["a"] - ((table["arm"] == "treatment") & (table["a"] > 1) & (table["z"] < -0.15))}
+    fit = fitted(ITEMS, rare, "1")
+    assert 2.5 < fit.share[0] / fit.share[1] < 3
+    assert fit.reservations == ["the average share is within 3 standard errors of 0; intervals may be too short"]
 
 
 @pytest.mark.parametrize(
