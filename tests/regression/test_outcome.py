@@ -138,6 +138,33 @@ def test_a_skewed_outcome_is_told_by_least_squares():
     assert "the outcome is not normal" not in str(normal)
 
 
+def test_errors_of_least_squares_are_those_of_both_steps_from_first_principles():
+    """The regression of the category and least squares solve one set of equations; people stand for one to three."""
+    table = warner(400, np.random.default_rng(12))
+    many = np.random.default_rng(13).integers(1, 4, 400)
+    one, z, said = np.ones(400), np.asarray(table["z"], float), np.asarray(table["said"]) == "yes"
+    p = WARNER.matrix[0, 0]
+
+    def equations(theta):
+        share = scipy.special.expit(theta[0] + theta[1] * z)
+        yes = np.where(said, p, 1 - p) * share
+        chance = yes / (yes + np.where(said, 1 - p, p) * (1 - share))
+        x = np.column_stack([one, chance, z])
+        return np.hstack(
+            [(chance - share)[:, None] * np.column_stack([one, z]), x * (table["y"] - x @ theta[2:])[:, None]]
+        )
+
+    fit = regression.regress_outcome(WARNER, "said ~ z", "y ~ said + z", table | {"many": many}, count="many")
+    beta, errors = fit.least_squares
+    theta = np.append(fit.regression.coefficients, beta)
+    at = equations(theta)
+    assert many @ at == pytest.approx(0, abs=1e-4)
+    steps = 1e-5 * np.eye(5)
+    slopes = np.array([many @ (equations(theta + step) - equations(theta - step)) / 2e-5 for step in steps])
+    inverse = np.linalg.inv(slopes.T)
+    assert errors == pytest.approx(np.sqrt(np.diagonal(inverse @ ((at.T * many) @ at) @ inverse.T))[2:], rel=1e-4)
+
+
 def test_a_covariate_of_one_formula_only_is_told():
     """Left out of the category's formula it bends both tables, and Hausman's test, which compares them, is silent."""
     rng, n = np.random.default_rng(9), 4_000
