@@ -75,6 +75,9 @@ def test_an_outcome_is_regressed_on_the_true_category(file, capsys, tmp_path):
     told = json.loads(run(capsys, *words, "--format", "json")[1])
     assert [each["equation"] for each in told["coefficients"]] == ["gap, least squares"] * 3 + ["gap"] * 3 + ["yes"] * 2
     assert told["n"] == 298
+    for covariance, rows in (("least_squares_covariance", slice(3)), ("covariance", slice(3, 6))):
+        errors = [each["standard_error"] for each in told["coefficients"][rows]]
+        assert np.sqrt(np.diagonal(told[covariance])) == pytest.approx(errors)
     code, _, err = run(capsys, *words, "--penalty", 1)
     assert (code, err) == (2, "naysay: a regression of an outcome takes no --penalty; leave it out\n")
 

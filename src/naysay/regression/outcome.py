@@ -474,8 +474,13 @@ class OutcomeRegression(Result):
         The mean outcome given answers and covariates is Σ_j r_j x_j·b, with r_j the chance of category j by the answers
         alone: least squares on Σ_j r_j x_j. The errors hold for unequal variances, and carry those of r_j.
         """
-        beta, moves = self._moments
-        return beta, np.sqrt(self.mixture.model.weight @ moves**2)
+        return self._moments[0], np.asarray(np.sqrt(np.diagonal(self.least_squares_covariance)))
+
+    @property
+    def least_squares_covariance(self) -> Floats:
+        """Covariance of the coefficients of `least_squares`, (k, k)."""
+        moves = self._moments[1]
+        return np.asarray((moves.T * self.mixture.model.weight) @ moves)
 
     @cached_property
     def normality(self) -> Test | None:
@@ -626,6 +631,7 @@ class OutcomeRegression(Result):
             "reference": self.regression.reference,
             "coefficients": [dict(zip(names, row, strict=True)) for row in rows],
             "covariance": self.covariance,
+            "least_squares_covariance": self.least_squares_covariance if self.event is None else None,
             "standard_error_kind": self.standard_error_kind,
             "confidence": confidence,
             "beside": {name: {"estimate": v, "standard_error": e} for name, (v, e) in self.beside.items()},
