@@ -32,7 +32,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Spare the collector of garbage the objects of some 5,000 modules, which are none: it looked at all each time."""
+    """Spare the collector of garbage the objects of some 5,000 modules, which are none: it looked at all each time.
+
+    Of what tests make it looks at 100,000 new objects at a time, not at 700: that is a twelfth of all processor time.
+    """
     gc.disable()
     try:
         return (yield)
@@ -40,6 +43,7 @@ def pytest_collection():
         gc.enable()
         gc.collect()
         gc.freeze()
+        gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_sessionfinish():
