@@ -1,3 +1,4 @@
+import atexit
 import gc
 import time
 from pathlib import Path
@@ -43,11 +44,8 @@ def pytest_collection():
         gc.enable()
         gc.collect()
         gc.freeze()
+        atexit.register(gc.unfreeze)  # once pytest has looked; some modules count what is left of them at the end
         gc.set_threshold(100_000, 20, 20)
-
-
-def pytest_sessionfinish():
-    gc.unfreeze()
 
 
 class Progress:
