@@ -1,7 +1,5 @@
 """Chance is drawn once for each answer, whatever is done: no average over draws can be taken of anyone."""
 
-import json
-
 import pytest
 from browsing import ANSWERS
 
@@ -17,8 +15,8 @@ def answered(respond):
 
 
 def test_people_get_draws_of_their_own(respond):
-    drawn = {json.dumps(respond("private").start().through(ANSWERS)) for _ in range(3)}
-    assert len(drawn) == 3
+    one, other = (respond("private").start().through(ANSWERS) for _ in range(2))
+    assert one != other
 
 
 def test_going_back_and_forth_draws_nothing_new(answered):
