@@ -22,8 +22,9 @@ PLAYWRIGHTS = """
     PaintHolding PreconnectToSearch TcpPortRandomizationWin ThirdPartyStoragePartitioning
 """
 MENUS = "WebUIOmniboxPopup WebUIOmniboxAimPopup WebUIOmniboxFullPopup"
-FEATURES = ",".join([*PLAYWRIGHTS.split(), *MENUS.split()])
-"""What Playwright turns off, as only the last list counts, and two pages behind the address of each window."""
+FEATURES = ",".join([*PLAYWRIGHTS.split(), *MENUS.split(), "SpareRendererForSitePerProcess"])
+"""What Playwright turns off, as only the last list counts, pages behind the address of each window, and a process kept
+ready for a next site."""
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--disable-features={FEATURES}"]
 """Of Chromium."""
 

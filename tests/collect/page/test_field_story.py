@@ -88,8 +88,8 @@ def shares(table):
 
 
 @pytest.mark.slow
-def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, naysay, tmp_path, until):
-    context = browser.new_context(accept_downloads=True, locale="en-US")
+def test_a_survey_is_fielded_watched_exported_and_forgotten(whole_browser, office, naysay, tmp_path, until):
+    context = whole_browser.new_context(accept_downloads=True, locale="en-US")
     admin = context.new_page()
     admin.set_default_timeout(30_000)
 
@@ -110,7 +110,7 @@ def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, nay
 
     # Three respondents answer in the browser, and two thousand by script.
     for link, answers in zip(links, THREE, strict=False):
-        own = browser.new_context(locale="en-US")
+        own = whole_browser.new_context(locale="en-US")
         own.set_default_timeout(30_000)
         person = Respondent(own.new_page(), link)
         person.start().to_review(answers, levels={"income": 1})

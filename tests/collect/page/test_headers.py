@@ -190,11 +190,11 @@ def spied(clients, respond_all):
 
 
 @pytest.fixture(scope="module")
-def in_chromium(browser, clients):
+def in_chromium(whole_browser, clients):
     def respond_all(runs):
         people = []
         for address, _ in runs:
-            context = browser.new_context(locale="en-US")
+            context = whole_browser.new_context(locale="en-US")
             context.set_default_timeout(10_000)
             people.append(Respondent(context.new_page(), address))
             people[-1].page.goto(address)
@@ -289,11 +289,11 @@ FRAME = "(url) => { document.body.append(Object.assign(document.createElement('i
 
 
 @pytest.fixture
-def unguarded(browser):
+def unguarded(whole_browser):
     """A server that sends none of our headers, and a page of its website."""
     spy = Spy({"cross-origin-opener-policy": "unsafe-none", "x-frame-options": "ALLOWALL"}, FOLDER)
     with running(spy) as address:
-        context = browser.new_context(locale="en-US")
+        context = whole_browser.new_context(locale="en-US")
         context.add_init_script(OPENED)
         page = context.new_page()
         page.goto(f"{address}/leak/prerendered")
