@@ -214,6 +214,41 @@ def test_whoever_knows_a_fathers_birthday_does_not_find_what_its_child_said_to_t
     store.dispose()
 
 
+@pytest.mark.parametrize(
+    ("design", "truth", "said", "written"),
+    [
+        ("crosswise(prevalence=1/4)", "lot", {"no same": 6, "yes different": 6}, False),  # nobody born in the months
+        ("crosswise(prevalence=1/4)", "lot", {"no same": 10, "yes same": 2}, True),
+        ("triangular(prevalence=1/4)", "lot", {"no neither": 12}, False),
+        ("triangular(prevalence=1/4)", "lot", {"no neither": 10, "yes at least one": 2}, True),
+        ("unrelated_question(p=1/2, prevalence=1/4)", "no", {"no no": 12}, True),  # whoever is born in them may say no
+        ("unrelated_question(p=1/2, prevalence=1/4)", "no", {"no yes": 12}, False),
+    ],
+)
+def test_of_everybody_with_either_innocuous_answer_two_could_have_complied(
+    tmp_path, client, design, truth, said, written
+):
+    """Whoever knows a birthday knows that its child failed where no answer of the table is one that it asks for."""
+    sheet = STACKED.format(design=design).lstrip().splitlines()
+    label = "" if truth == "lot" else "Were you on the moon?"
+    sheet[1] = f"{sheet[1]} bind::naysay_control | bind::naysay_mode |"
+    sheet[2] = f"{sheet[2]} | hand |"
+    sheet[3:3] = [f"| | select_one yes_no | moon | {label} | | drugs: {truth} | |"]
+    (tmp_path / "drugs.md").write_text("\n".join(sheet), encoding="utf-8")
+    form = questionnaire.load(tmp_path / "drugs.md")
+    response = str(form.asked[0].privacy.channels[0][1].space.labels[0])
+    rows = [
+        {"drugs": response, "moon": text.partition(" ")[2], "moon_truth": text.partition(" ")[0]}
+        for text, number in said.items()
+        for _ in range(number)
+    ]
+    store = stored(tmp_path, client, form, rows)
+    store.close("drugs")
+    exported = export(store, "drugs", tmp_path / "drugs.csv")
+    store.dispose()
+    assert exported.withheld == (() if written else ("drugs",))
+
+
 def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_one_reply(tmp_path, client):
     store = stored(tmp_path, client, club(tmp_path), [PASSED] * 3)
     store.reopen("club")  # it is open

@@ -16,7 +16,8 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, product
+from operator import getitem
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from xml.etree import ElementTree as ET
@@ -33,6 +34,7 @@ from naysay.collect.questionnaire.arms import (
     violates,
 )
 from naysay.collect.questionnaire.kinds import Lot
+from naysay.collect.questionnaire.privacy import as_told, has_innocuous
 from naysay.collect.questionnaire.questionnaire import ARM, truth_column
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.replies import Replies
@@ -626,8 +628,8 @@ def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: s
 
     A row holds the answer, the arm, the level and the truth from the file; so it is known in which cell of these its
     person is counted. Each cell needs ten people, whether they failed or not, and two of them who have passed. By hand
-    every answer can be a failure to whoever knows the innocuous one, such as a birthday: two must have given another.
-    Where nobody can be seen to fail, nothing is told.
+    an answer can be a failure to whoever knows the innocuous one, such as a birthday: with each innocuous answer two of
+    them must have passed. Where nobody can be seen to fail, nothing is told.
 
     Parameters
     ----------
@@ -640,27 +642,22 @@ def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: s
     """
     controls = {question.name: question for question in form.asked if question.control is not None}
     beside = entry.asked.beside if entry.asked is not None else ()
-    failing = [name for name in beside if can_fail(controls[name])]
-    by_hand = [
-        name
-        for name in beside
-        if name not in failing and (private := controls[name].privacy) is not None and private.innocuous
-    ]
-    if not failing and not by_hand:
+    if not any(can_fail(control) or has_innocuous(control) for control in map(controls.__getitem__, beside)):
         return False
     hidden = {f"{name}{end}" for name in beside for end in ("", "_level", truth_column(""))}
     shown = [column for column in counts.columns if column not in {*hidden, count}]
-    people, passed, alike = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+    people, passed = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
     for row in counts.drop_nulls().iter_rows(named=True):
         cell, number = tuple(row[column] for column in shown), int(row[count])
-        truths = {name: row.get(_known_truth(controls[name])) for name in beside}
-        failed = any(violates(controls[name], row[name], row.get(f"{name}_level"), truths[name]) for name in beside)
         people[cell] += number
-        passed[cell] += 0 if failed else number
-        alike.update({(name, row[name], *cell): number for name in by_hand})
-    return any(number < _ALIKE or passed[cell] < _PASSED for cell, number in people.items()) or any(
-        people[tuple(cell)] - number < _PASSED for (_, _, *cell), number in alike.items()
-    )
+        complied = []  # to whoever knows no innocuous answer, and to whoever knows that it is this one
+        for name in beside:
+            control, truth = controls[name], row.get(_known_truth(controls[name]))
+            failed = violates(control, row[name], row.get(f"{name}_level"), truth)
+            complied.append((not failed, *as_told(control, row[name], truth)))
+        for places in product(*map(range, map(len, complied))):
+            passed[places, *cell] += number * all(map(getitem, complied, places))
+    return any(number < _ALIKE for number in people.values()) or any(number < _PASSED for number in passed.values())
 
 
 def _known_truth(control: Question) -> str:

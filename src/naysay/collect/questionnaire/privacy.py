@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from naysay import _checks, designs, privacy
-from naysay.collect.questionnaire.arms import asked_arms, never_together, sights
+from naysay.collect.questionnaire.arms import asked_arms, never_together, sights, truth_shares
 from naysay.collect.questionnaire.questionnaire import Entry, Questionnaire, Walk
 from naysay.collect.questionnaire.questions import YES_NO, Bin, Choice, Label, Private, Problem, Question
 from naysay.design import Answerable, Design
@@ -487,6 +487,33 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
     if (a, b) == (d, c) and a and b and a != b:
         return "crosswise"
     return "triangular" if not c and b and d else None
+
+
+def has_innocuous(question: Question) -> bool:
+    """Whether people answer by hand, with an innocuous question whose answer others may know."""
+    return question.privacy is not None and bool(question.privacy.innocuous)
+
+
+_TOLD = {  # for either innocuous answer, which responses people of the first category may give, and those of the second
+    "crosswise": (((0,), (1,)), ((1,), (0,))),
+    "triangular": (((0,), (0,)), ((0,), (1,))),
+    "unrelated": (((0,), (0, 1)), ((0, 1), (1,))),
+}
+
+
+def as_told(control: Question, response: str, truth: str | None) -> tuple[bool, ...]:
+    """Whether somebody with either innocuous answer can have complied with this answer to a control.
+
+    Where shares are all that is known of the truth, for somebody of each category. Without an innocuous question: ().
+    """
+    if control.control is None or control.privacy is None or not has_innocuous(control):
+        return ()
+    channel = control.privacy.channels[0][1]
+    way = way_by_hand(channel, innocuous=True)
+    [known, *others] = truth_shares(control.control, control.categories)
+    truths = np.flatnonzero(known).tolist() if not others else [control.categories.index(str(truth))]
+    said = channel.space.encode([response])[0]
+    return tuple(said in told[place] for told in _TOLD.get(str(way), ()) for place in truths)
 
 
 def by_hand_design(names: Sequence[str]) -> Design:
