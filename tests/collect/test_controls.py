@@ -642,6 +642,29 @@ def test_a_crosstab_and_a_regression_of_a_survey_count_its_controls(tmp_path, cl
     assert both["coefficients"][2]["estimate"] == pytest.approx(np.log(0.3 / 0.7), abs=0.5)
 
 
+def test_the_column_that_tells_the_truth_of_a_control_stands_beside_the_question_also_where_some_left_it_out(
+    tmp_path, client, capsys
+):
+    rng = np.random.default_rng(12)
+    rows = [
+        {"home": home, "vote": party, "vote_control": said}
+        for home, party in rng.choice(PARTIES, (600, 2)).tolist()
+        for said in [str(rng.choice([other for other in PARTIES if other != home]))]
+    ]
+    rows += [{**row, "home": None} for row in rows[:9]]
+    form = club(tmp_path, truth="file home", label="Rule out one that your town does not vote for.")
+    store = stored(tmp_path, client, form, rows, name="naysay.db")
+    store.close("club")
+    store.dispose()
+    for words in (
+        ["crosstab", "--row", "vote", "--column", "home", "--bootstrap", "0"],
+        ["regress", "vote ~ home", "--missing", "drop", "--penalty", "1"],
+        ["estimate", "--response", "vote", "--by", "home"],
+    ):
+        assert main([*words, "--survey", "club", "--data", str(tmp_path), "--format", "json"]) == 0
+        assert "do not count here" not in capsys.readouterr().err
+
+
 def test_who_complies_by_a_column_is_refused_where_it_would_tell_who_failed(tmp_path, client, capsys):
     survey = fielded(tmp_path, client, people=60, misread=0.5)
     assert main(["regress", "vote ~ 1", "--compliance", "home", *survey]) == 2

@@ -121,7 +121,9 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
         (*arm_columns, *chain(*measures[name].arms.values())) if name in measures else (name,) for name in beside
     ]
     beside = list(dict.fromkeys(column for columns in read_from for column in columns if column != question))
-    text_rows = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
+    text_rows = rows.with_columns(
+        pl.col(column).cast(pl.String).fill_null("") for column in beside if column not in asked.columns
+    )  # whose truth is not known, they are not counted with controls
     hidden = [name for name in (f"{column}_level" for column in asked.beside) if name in rows.columns]
     counts = text_rows.group_by(list(dict.fromkeys([question, *asked.columns, *hidden, *beside]))).len(COUNT)
     if betrays(form, entry, counts, count=COUNT):
@@ -272,7 +274,7 @@ class Answered:
         randomization = self.entry(column).worded(names=self.names)
         if randomization is None:
             raise DataError(f"question {column!r} is plain", column=column)
-        text_columns = [name for name in (column, *randomization.columns, by) if name is not None]
+        text_columns = list(dict.fromkeys(name for name in (column, *randomization.columns, by) if name is not None))
         if randomization.arms:
             text_columns = [name for name in (column, _ARM, by) if name is not None]
             counted_cells, answer_columns = self._arm_cells(column, randomization, by, least)
