@@ -199,6 +199,16 @@ def test_intervals_of_fielded_lists_hold_the_share_in_random_cells(tmp_path, see
     assert hits / surveys > 0.95 - 4 * (0.95 * 0.05 / surveys) ** 0.5
 
 
+def test_two_lists_that_count_to_the_same_number_are_told_in_their_order(tmp_path):
+    """With 4 and 3 statements both lists of the second arm reach 4; with 4 and 4 the ranges show which is which."""
+    order = "'a', 'b_all' count to the same number and are read in this order"
+    assert [order in str(problem) for problem in check(fielded(tmp_path, *SURVEYS[DOUBLE]))].count(True) == 1
+    design = "double_list(items=(4, 4))"
+    rows = [("a_all", "0..5", "one", f"drugs = {design}"), ("b", "0..4", "one", "drugs"),
+            ("a", "0..4", "two", "drugs"), ("b_all", "0..5", "two", "drugs")]  # fmt: skip
+    assert not any("count to the same number" in str(problem) for problem in check(fielded(tmp_path, rows, "one, two")))
+
+
 TWO = "control, treatment"
 
 

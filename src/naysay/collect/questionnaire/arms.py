@@ -327,13 +327,21 @@ def _measures(walk: Walk) -> Iterator[Problem]:
                     reason = "each person answers it once"
                     yield Problem("arms", message, reason, "write different arms into bind::naysay_arms", path=path)
         try:
-            if _measurement(walk, measure, [question for _, question in asked]) is None:
+            measured = _measurement(walk, measure, [question for _, question in asked])
+            if measured is None:
                 message = f"{first.name!r} measures {measure!r} in no arm, so nothing is compared"
                 way_out = "write its arm into bind::naysay_arms, or leave the measure out"
                 yield Problem("arms", message, "", way_out, "warning", path=f"{head.path}.measures")
         except DesignError as error:
             yield Problem("arms", str(error), path=f"{head.path}.measures")
             continue
+        for arm, names in measured.arms.items() if measured is not None else ():
+            ends = {getattr(q, "high", None) for _, q in asked if q.name in names}
+            if count_names and len(ends) < len(names):
+                message = f"{_checks.listing_text(names)} count to the same number and are read in this order"
+                reason = f"no range in arm {arm!r} shows that they are swapped, and the share would be wrong"
+                way_out = "see that list A stands before list B, or take two lists of one length"
+                yield Problem("arms", message, reason, way_out, "warning", path=f"{head.path}.measures")
         if count_names:
             message = f"a count of none or of all statements in {_checks.listing_text(count_names)} tells each of them"
             way_out = "take statements of which hardly anybody has none or all"
