@@ -132,13 +132,13 @@ def regress_list(
             raise NotEstimable(f"too few people counted the {what} list; leave terms out, or ask more people")
         check_apart(x[at & (weight > 0)], data_read.matrix.columns)
     gammas = [
-        _fitted(x[short], counts[short, j] / length, weight[short], data_read.matrix.columns, "the other statements")
+        _fitted(x[short], counts[short, j] / length, weight[short], data_read.matrix.columns, _OTHERS)
         for j, length in enumerate(lengths)
         for short in [~stands[:, j]]
     ]
     added = counts - np.column_stack([n * scipy.special.expit(x @ g) for n, g in zip(lengths, gammas, strict=True)])
     people, columns = np.nonzero(stands)
-    delta = _fitted(x[people], added[people, columns], weight[people], data_read.matrix.columns, "the sensitive one")
+    delta = _fitted(x[people], added[people, columns], weight[people], data_read.matrix.columns, _SENSITIVE)
     return ListRegression(data_read, counts, stands, lengths, delta, np.array(gammas))
 
 
@@ -155,11 +155,14 @@ def _counts(data: Data) -> tuple[Floats, NDArray[np.intp]]:
     return np.array(counts, dtype=float)[data.model.answer], answers.part[data.model.answer]
 
 
+_OTHERS = ("the other statements", "they count none or all of them")
+_SENSITIVE = ("the sensitive one", "counts where it stands are no higher, or higher by one or more")
 _FAR = 15.0  # log odds beyond which a share is 0 or 1 to all digits that matter
+_MOST = 0.9  # of the people: one income of millions is far from others, and has finite coefficients
 _FLAT = 1e-8
 
 
-def _fitted(x: Floats, y: Floats, weight: Floats, names: tuple[str, ...], what: str) -> Floats:
+def _fitted(x: Floats, y: Floats, weight: Floats, names: tuple[str, ...], what: tuple[str, str]) -> Floats:
     """The θ of least squares of y on h(x·θ), of several starts the best."""
     root, scale = np.sqrt(weight), 1 / np.sqrt(np.mean(x**2, axis=0))
     z = x * scale
@@ -174,17 +177,17 @@ def _fitted(x: Floats, y: Floats, weight: Floats, names: tuple[str, ...], what: 
     mean = float(np.clip(np.average(y, weights=weight), 0.02, 0.98))
     level = np.linalg.lstsq(z, np.full(len(y), scipy.special.logit(mean)))[0]
     tilt = np.linalg.lstsq(z * root[:, None], root * (y - mean))[0] / (mean * (1 - mean))
-    ends = [
-        scipy.optimize.least_squares(errors, level + much * tilt, slopes, xtol=1e-12, ftol=1e-12, gtol=1e-12)
-        for much in (0, 1, 3)
-    ]
+    with np.errstate(divide="ignore"):  # on the way to coefficients without end
+        ends = [
+            scipy.optimize.least_squares(errors, level + much * tilt, slopes, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+            for much in (0, 1, 3)
+        ]
     best = min(ends, key=lambda end: float(end.cost))
     curvature = np.linalg.eigvalsh(slopes(best.x).T @ slopes(best.x))
-    if np.abs(z @ best.x).max() > _FAR or curvature[0] < _FLAT * curvature[-1]:
+    if np.quantile(np.abs(z @ best.x), _MOST) > _FAR or curvature[0] < _FLAT * curvature[-1]:
         raise NotEstimable(
-            f"no finite coefficients of {_checks.listing_text(names)} for {what}: their share is estimated as 0 or 1 "
-            "for some people, as counts are no higher, or higher by more than one, than without it; leave terms out, "
-            "or ask more people"
+            f"no finite coefficients of {_checks.listing_text(names)} for {what[0]}: their share is estimated as 0 or "
+            f"1 for some people, as {what[1]}; leave terms out, or ask more people"
         )
     return np.asarray(best.x * scale)
 
