@@ -92,6 +92,19 @@ def test_neither_order_nor_scale_nor_counts_of_rows_change_it():
     assert counts.standard_errors == pytest.approx(once.standard_errors, rel=1e-5)
 
 
+@pytest.mark.parametrize("design", [ITEMS, DOUBLE], ids=["items", "double"])
+def test_who_left_the_lists_out_is_missing_and_changes_nothing(design):
+    """One empty cell made the regression of all others be refused, as if it were half an answer."""
+    table = counted(design, 1_000, np.random.default_rng(12))
+    some = {name: column[:990] for name, column in table.items()}
+    lists = [name for name in ("a", "b") if name in table]
+    left = {name: [*some[name].tolist(), *[None] * 10] for name in lists}
+    fit, expected = fitted(design, table | left), fitted(design, some)
+    assert fit.coefficients == pytest.approx(expected.coefficients)
+    assert fit.standard_errors == pytest.approx(expected.standard_errors)
+    assert fit.n == 990
+
+
 def test_one_result_in_every_form():
     fit = fitted(DOUBLE, counted(DOUBLE, 2_000, np.random.default_rng(5)))
     told = json.loads(fit.to_json())

@@ -144,15 +144,15 @@ def regress_list(
 
 def _counts(data: Data) -> tuple[Floats, NDArray[np.intp]]:
     """What each person counted, (n, lists), and the place of their sample, (n,)."""
-    answers = data.model.answers
-    counts = []
-    for row, part in zip(answers.rows, answers.part, strict=True):
-        channel = answers.channels[part]
+    answers, places = data.model.answers, data.model.answer
+    counts = {}
+    for place in set(places.tolist()):  # not of those who said nothing
+        row, channel = answers.rows[place], answers.channels[answers.part[place]]
         code = int(channel.matrix[:, int(row.argmax())].argmax())
         if not np.array_equal(channel.matrix[code], row):
             raise DataError("somebody answered one of two lists; leave them out, as their count alone tells nothing")
-        counts.append(channel.space.listing()[code])
-    return np.array(counts, dtype=float)[data.model.answer], answers.part[data.model.answer]
+        counts[place] = channel.space.listing()[code]
+    return np.array([counts[place] for place in places.tolist()], dtype=float), answers.part[places]
 
 
 _OTHERS = ("the other statements", "they count none or all of them")
