@@ -176,7 +176,10 @@ def _of_file(request: RegressOptions, file: Path) -> Fits:
 
 def _of_survey(request: RegressOptions) -> Fits:
     """The regression of a survey's answers, with the designs and the controls that it was published with."""
+    import polars as pl  # late: help needs no tables
+
     from naysay.collect.questionnaire.arms import measurements
+    from naysay.collect.questionnaire.questionnaire import ARM
     from naysay.collect.survey.tallies import OPEN_LINK
 
     sampling_names = [option_field.name for option_field in fields(SamplingOptions)]
@@ -212,7 +215,10 @@ def _of_survey(request: RegressOptions) -> Fits:
         design = uncontrolled.asked.design
         plain_request = replace(request, compliance=None)
         naive = _fitted(_at(plain_request, design, uncontrolled.sample), design, uncontrolled.rows.lazy())
-    return _fitted(controlled, asked.design, measured.rows.lazy()), controlled, naive
+    rows = measured.rows.lazy()
+    if measured.sample is not None and asked.arms:  # whoever stands in another arm was not asked
+        rows = rows.filter(pl.col(ARM).is_in(list(asked.arms)))
+    return _fitted(controlled, asked.design, rows), controlled, naive
 
 
 def _at(request: RegressOptions, design: Answerable, column: str | None) -> RegressOptions:

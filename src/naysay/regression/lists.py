@@ -283,10 +283,9 @@ class ListRegression(Result):
         """The regression in the vocabulary of `naysay.show`."""
         data, (share, error) = self.data, self.share
         left_out = f", {data.dropped:,} left out for missing covariates" if data.dropped else ""
-        missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
         sentences = [
             f"{data.formula.text}: {data.design.name or data.design.kind}",
-            f"{self.n:,} answers, {missing}{left_out}",
+            f"{self.n:,} answers, {data.unanswered_text}{left_out}",
             "nonlinear least squares of counts; standard errors: sandwich of both steps",
             f"{_checks.confidence(confidence):.4g} intervals: Wald",
         ]
@@ -325,7 +324,7 @@ class ListRegression(Result):
             "design": data.design.name or data.design.kind,
             "kind": "list",
             "n": self.n,
-            "missing": data.tally.missing,
+            "missing": data.unanswered,
             "left_out": {"people": data.dropped, "by_column": data.missing},
             "reference": data.design.categories[1],
             "coefficients": [dict(zip(names, row, strict=True)) for row in rows],

@@ -528,11 +528,10 @@ class OutcomeRegression(Result):
         kind = "linear" if self.event is None else "logistic"
         left_out = f", {data.dropped:,} left out for missing covariates or outcome" if data.dropped else ""
         compliance = "" if data.compliance is None else f"; who complies: {data.compliance[0].right_side}"
-        missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
         sentences = [
             f"{self.outcome.text}, where {trait} is the true category",
             f"{data.formula.text}: {data.design.name or data.design.kind}{compliance}",
-            f"{self.n:,} answers, {missing}{left_out}",
+            f"{self.n:,} answers, {data.unanswered_text}{left_out}",
             f"{kind} regression; {trait} against “{_checks.label(self.regression.reference)}”; standard errors: "
             f"{self.standard_error_kind}",
             f"log-likelihood {self.log_likelihood:,.3f}, AIC {self.aic:,.1f}",
@@ -626,7 +625,7 @@ class OutcomeRegression(Result):
             "kind": "linear" if self.event is None else "logistic",
             "event": self.event,
             "n": self.n,
-            "missing": data.tally.missing,
+            "missing": data.unanswered,
             "left_out": {"people": data.dropped, "by_column": data.missing},
             "reference": self.regression.reference,
             "coefficients": [dict(zip(names, row, strict=True)) for row in rows],

@@ -102,8 +102,8 @@ class Data:
         Their places in the file.
     sampled : Sampled, optional
         How they were sampled, a row each; None for people who were drawn independently of each other.
-    total : int
-        Rows of the file.
+    unanswered : int
+        People who gave no answer.
     missing : {column: int}
         People who answered, and were left out because a column of theirs is empty.
     dropped : int
@@ -121,7 +121,7 @@ class Data:
     scale: float
     rows: Places
     sampled: Sampled | None
-    total: int
+    unanswered: int
     missing: dict[str, int]
     dropped: int
 
@@ -129,6 +129,11 @@ class Data:
     def n(self) -> int:
         """People in the model."""
         return self.tally.n
+
+    @property
+    def unanswered_text(self) -> str:
+        """How many gave no answer, in words."""
+        return f"{self.unanswered:,} missing" if self.unanswered else "none missing"
 
 
 def read(
@@ -233,7 +238,7 @@ def read(
         weight_scale,
         model_rows,
         sampled,
-        len(frame),
+        int(people_counts[responses.missing[answer_places]].sum()),
         empty_counts,
         people_dropped,
     )

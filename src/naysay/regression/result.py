@@ -116,7 +116,7 @@ class Regression(Fitted, Result):
             "response": data.formula.response,
             "design": data.design.name or data.design.kind,
             "n": self.n,
-            "missing": data.tally.missing,
+            "missing": data.unanswered,
             "left_out": {"people": data.dropped, "by_column": data.missing},
             "categories": self.categories,
             "reference": self.reference,
@@ -252,7 +252,6 @@ def _heading(fit: Regression, confidence: float) -> list[Content]:
     is_uneven = data.squared.sum() > fit.n * (1 + 1e-9)  # not so where clusters or strata alone are told
     weight_text = f", weighted (sum of weights {data.tally.weight:,.6g})" if is_uneven else ""
     left_out_text = f", {data.dropped:,} left out for missing covariates" if data.dropped else ""
-    missing_text = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
     model_kind = "logistic" if fit.model.t == 2 else "multinomial"
     likelihood_name = "pseudo-log-likelihood" if fit.weighted else "log-likelihood"
     fit_texts = [f"{likelihood_name} {fit.log_likelihood:,.3f}", f"AIC {fit.aic:,.1f}"][: 1 if fit.weighted else 2]
@@ -262,7 +261,7 @@ def _heading(fit: Regression, confidence: float) -> list[Content]:
     return [
         Sentence(f"{data.formula.text}: {data.design.name or data.design.kind}"),
         *([] if data.compliance is None else [Sentence(f"who complies: {data.compliance[0].right_side}")]),
-        Sentence(f"{fit.n:,} answers, {missing_text}{left_out_text}{weight_text}"),
+        Sentence(f"{fit.n:,} answers, {data.unanswered_text}{left_out_text}{weight_text}"),
         *sampling_sentences,
         Sentence(
             f"{model_kind} regression against “{_checks.label(fit.reference)}”; "
