@@ -47,8 +47,10 @@ def test_the_default_interval_covers_in_surveys_drawn_at_random(number):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", coverage.FOUND_WRONG)
 def test_the_default_interval_covers_where_it_was_found_not_to(name):
-    found = coverage.measure(coverage.FOUND_WRONG[name].cell, 600, [12])
-    assert found.worst >= 0.935 - 3 * np.sqrt(0.935 * 0.065 / 600)
+    cell, before = coverage.FOUND_WRONG[name]
+    runs = 200 if before < 0.75 else 600  # 200 tell even 0.75 in more than 999 of 1,000 times
+    found = coverage.measure(cell, runs, [12])
+    assert found.worst >= 0.935 - 3 * np.sqrt(0.935 * 0.065 / runs)
 
 
 def test_kuk_with_many_draws_does_not_claim_what_moments_deny():
@@ -123,17 +125,6 @@ def test_a_category_that_nobody_named_is_not_certain_by_rounding():
     for counts in ([57, 0, 33, 1, 11], [40, 0, 30, 20, 11], [29, 0, 0, 0, 1], [9, 7, 4, 0, 0]):
         fit = estimate.moments(survey, survey.tally(count=counts))
         assert fit.interval() == pytest.approx(fit.interval(method="score"), abs=1e-9)
-
-
-def test_responses_too_many_to_list_leave_the_score_interval_its_coverage():
-    labels, rng = tuple(f"c{number}" for number in range(20)), np.random.default_rng(20)
-    survey, shares = designs.negative(labels, discards=10), np.r_[0.9, np.full(19, 0.1 / 19)]
-    hits = []
-    for _ in range(30):
-        truth = rng.choice(labels, size=60, p=shares)
-        bounds = estimate.maximum_likelihood(survey, survey.tally(survey.randomize(truth, rng=rng))).interval()
-        hits.append((bounds[:, 0] <= shares) & (shares <= bounds[:, 1]))
-    assert np.mean(hits, axis=0).min() > 0.8  # .50 where the answers that came stood for all
 
 
 def test_a_question_left_out_keeps_the_coverage_of_the_score_interval():
