@@ -6,6 +6,7 @@ import pytest
 from naysay import designs, estimate
 from naysay.errors import DataError
 from naysay.estimate.groups import deviations
+from naysay.responses import Responses
 from naysay.sampling import Sampling
 
 WARNER = designs.warner(p=0.8)
@@ -274,11 +275,18 @@ def random_cell(rng, design, *, clusters, size):
 def test_linearized_jackknife_and_simulated_variances_agree(design):
     rng = np.random.default_rng(1605)
     cell, population = random_cell(rng, design, clusters=30, size=15)
+    listing = design.space.listing()
+    alone = (design.tally(Responses(listing[[place]], design.space)) for place in range(len(listing)))
+    u = np.array([estimate.moments(design, tally).proportions for tally in alone])
     estimates, linear, jack = [], [], []
     for repeat in range(2_000):
         said, columns = drawn_again(rng, design, cell)
+        places = (said.codes[:, None] == listing).all(axis=2).argmax(axis=1)
+        estimates.append(np.average(u[places], axis=0, weights=columns["weights"]))
+        if repeat >= 300:  # the mean of variances is told to 1 %; the spread of estimates needs them all
+            continue
         fit = estimate.moments(design, design.tally(said, sampling=Sampling(**columns)))
-        estimates.append(fit.proportions)
+        assert fit.proportions == pytest.approx(estimates[-1], abs=1e-9)
         linear.append(np.diagonal(fit.covariance))
         if repeat < 100:
             made = design.tally(said, sampling=Sampling(**columns, kind="jackknife"))
