@@ -135,7 +135,7 @@ def exact_power(design, pi, *, n, null, estimator, method):
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["moments", "maximum_likelihood"])
 def test_an_effect_of_two_categories_is_found_as_often_as_planned_over_all_counts(estimator):
-    """Without the error of a simulation, so more surely than 1,500 surveys would tell."""
+    """Without the error of a simulation."""
     design = CASES["warner"]
     pi = proportions(design)
     n = respondents(design, pi)
