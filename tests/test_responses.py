@@ -94,6 +94,14 @@ def test_numbers_are_labels_too(cell):
     assert Subsets((1, 2, 3), 1, 1).encode([[cell]]).tolist() == [[2]]
 
 
+def test_a_text_is_its_own_label_before_it_is_the_decimal_that_javascript_writes_so():
+    assert Labels((0.0, 0.5, 1.0)).encode(["1", "0", "0.5", "1.0"]).ravel().tolist() == [2, 0, 1, 2]
+    assert Labels(("1", 1.0)).encode(["1", "1.0"]).ravel().tolist() == [0, 1]
+    for cell in ("true", "True", "yes", "1.00"):
+        with pytest.raises(AnswerError):
+            Labels((0.0, 0.5, 1.0)).encode([cell])
+
+
 def test_an_array_holds_labels_or_memberships():
     said = Responses(np.array([[1], [0]]), Labels(("yes", "no")))
     assert np.asarray(said).tolist() == ["no", "yes"]

@@ -3,6 +3,7 @@
 import json
 import re
 import tarfile
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
@@ -62,6 +63,18 @@ def test_draws_of_the_browsers_source_fit_the_matrix(node, kind):
         counts = node("vectors.mjs", "counts", "randomize.js", {"design": form, "truth": truth, "size": size})
         assert fits(counts, design, design.matrix[:, place])
         assert not fits(counts, design, design.matrix[:, place - 1])
+
+
+def test_decimal_labels_are_counted_as_javascript_writes_them(node):
+    """1.0 is `1` there: such reports must not be lost, for then the loss depends on the answer."""
+    labels = (0.0, 0.5, 1.0, -2.0, 1e16, 1.5e-5, 1.5e-7, 1e21, 1.25e22)
+    for design in (designs.k_ary(labels, epsilon=3), designs.negative(labels, discards=2)):
+        form = json.loads(design.to_json())["design"]
+        counts = node("vectors.mjs", "counts", "randomize.js", {"design": form, "truth": 0.5, "size": 5_000})
+        assert any("1" in text.split(";") for text in counts)
+        said = design.encode([text for text, count in counts.items() for _ in range(count)])
+        assert design.tally(said).n == 5_000
+        assert fits(Counter(said.texts()), design, design.matrix[:, labels.index(0.5)])
 
 
 def fits(counts, design, column):

@@ -189,6 +189,17 @@ class OneNumber(Space):
         return np.arange(self.size, dtype=np.int64).reshape(-1, 1)
 
 
+def _in_javascript(number: float) -> str:
+    """A number as JavaScript writes it, which is how browsers report such a label.
+
+    >>> [_in_javascript(number) for number in (1.0, 0.5, 1e16, 1e-5, 1e-7, 1e21)]
+    ['1', '0.5', '10000000000000000', '0.00001', '1e-7', '1e+21']
+    """
+    if number == 0 or 1e-6 <= abs(number) < 1e21:
+        return f"{Decimal(str(number + 0.0)):f}".removesuffix(".0")  # + 0.0: of -0.0 it writes 0
+    return str(number).replace("e-0", "e-")
+
+
 @dataclass(frozen=True)
 class Labels(OneNumber):
     """One label out of several.
@@ -224,7 +235,9 @@ class Labels(OneNumber):
     @cached_property
     def _positions(self) -> dict[Any, int]:
         places = range(len(self.labels))
-        return dict(zip(map(str, self.labels), places, strict=True)) | dict(zip(self.labels, places, strict=True))
+        written = {_in_javascript(label): place for place, label in enumerate(self.labels) if isinstance(label, float)}
+        texts = dict(zip(map(str, self.labels), places, strict=True))
+        return written | texts | dict(zip(self.labels, places, strict=True))  # what is a label's own text stays its own
 
     @cached_property
     def _words(self) -> dict[str, int]:
