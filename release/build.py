@@ -121,6 +121,22 @@ def check_signable(version: str) -> None:
         fail(f"no database of {version} is kept; run: python tests/collect/make_released.py")
 
 
+def check_signer(key: str) -> str:
+    """The line of `allowed_signers` for a private key, which the repository must hold, so that both say the same."""
+    kind, public = run("ssh-keygen", "-y", "-f", key).split()[:2]
+    line = f'naysay namespaces="naysay" {kind} {public}'
+    committed = ROOT / "release" / "allowed_signers"
+    if not committed.exists() or line not in committed.read_text(encoding="utf-8").splitlines():
+        fail(f"release/allowed_signers does not name this key; to trust it, commit the line: {line}")
+    return f"{line}\n"
+
+
+def sign(key: str, sums: Path) -> None:
+    """Sign the checksums, and put beside them who may."""
+    sums.with_name("allowed_signers").write_text(check_signer(key), encoding="utf-8")
+    run("ssh-keygen", "-Y", "sign", "-f", key, "-n", "naysay", sums)
+
+
 def python_paths() -> Iterator[str]:
     """The interpreters from Python 3.11 on that this machine offers."""
     for version in PYTHONS:
@@ -153,8 +169,11 @@ def smoke(interpreter: Path, extras: Sequence[str]) -> None:
 
 
 def complete_bill(bill: dict, vendor_script: str) -> dict:
-    """A list of components with the licenses that we read ourselves, and with what is vendored."""
-    components = list(bill["components"])
+    """The list of what naysay needs, with the licenses that we read ourselves, and with what is vendored."""
+    [subject] = [component for component in bill["components"] if component["name"] == "naysay"]
+    components = [component for component in bill["components"] if component is not subject]
+    dependencies = {entry["ref"]: entry for entry in bill["dependencies"]}
+    needs = list(dependencies[subject["bom-ref"]].get("dependsOn", ()))
     for name in VENDORED:
         [version] = set(re.findall(rf'"{name}": "([\d.]+)"', vendor_script))
         purl = f"pkg:npm/{name.replace('@', '%40')}@{version}"
@@ -162,6 +181,9 @@ def complete_bill(bill: dict, vendor_script: str) -> dict:
         components.append(
             {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "licenses": licenses}
         )
+        dependencies[purl] = {"ref": purl}
+        needs.append(purl)
+    dependencies[subject["bom-ref"]] = {"ref": subject["bom-ref"], "dependsOn": needs}
     components = [
         {**component, "licenses": [{"license": {"id": LICENSES[component["name"]]}}]}
         if not component.get("licenses") and component["name"] in LICENSES
@@ -171,7 +193,8 @@ def complete_bill(bill: dict, vendor_script: str) -> dict:
     nameless = [component["name"] for component in components if not component.get("licenses")]
     if nameless:
         fail(f"read the license of {', '.join(nameless)}, and name it in release/build.py")
-    return {**bill, "components": components}
+    metadata = {**bill["metadata"], "component": subject}
+    return {**bill, "metadata": metadata, "components": components, "dependencies": list(dependencies.values())}
 
 
 def pack_javascript(folder: Path) -> Path:
@@ -212,6 +235,7 @@ def main() -> None:
         check_contents(wheel, sdist)
         if options.sign:
             check_signable(wheel.name.split("-")[1])
+            check_signer(options.sign)
         print(f"built twice, equal bytes: {wheel.name}, {sdist.name}", flush=True)
         packed = pack_javascript(DIST)
         print(f"packed, installed and imported: {packed.name}", flush=True)
@@ -249,7 +273,8 @@ def main() -> None:
             vendor_script = (ROOT / "scripts" / "vendor").read_text(encoding="utf-8")
             listed = complete_bill(json.loads(bill.read_text(encoding="utf-8")), vendor_script)
             bill.write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
-            print(f"listed what is installed, each with its license: {bill.name}", flush=True)
+            listed_count = len(listed["components"])
+            print(f"listed what naysay needs, {listed_count} parts, each with its license: {bill.name}", flush=True)
             run(
                 UV,
                 "tool",
@@ -266,7 +291,7 @@ def main() -> None:
     released = sorted(path for path in DIST.iterdir() if path.suffix in (".whl", ".gz", ".tgz", ".json"))
     sums.write_text("".join(f"{digest(path)}  {path.name}\n" for path in released), encoding="utf-8")
     if options.sign:
-        run("ssh-keygen", "-Y", "sign", "-f", options.sign, "-n", "naysay", sums)
+        sign(options.sign, sums)
     print(f"{sums.relative_to(ROOT)}: {len(released)} files, {time.monotonic() - start:.0f} seconds")
 
 

@@ -50,9 +50,17 @@ def test_the_steps_of_the_image_can_be_run_without_a_builder():
 def test_every_component_names_its_license_and_what_is_vendored_is_listed():
     build = program("build")
     named = [{"license": {"id": "MIT"}}]
-    bill = {"components": [{"name": "numpy", "licenses": named}, {"name": "partd"}]}
+    subject = {"name": "naysay", "bom-ref": "naysay==1", "licenses": named}
+    edges = [{"ref": "naysay==1", "dependsOn": ["numpy==2"]}, {"ref": "numpy==2"}, {"ref": "partd==1"}]
+    bill = {"metadata": {}, "components": [{"name": "numpy", "licenses": named}, {"name": "partd"}, subject]}
+    bill["dependencies"] = edges
     vendor = (ROOT / "scripts" / "vendor").read_text(encoding="utf-8")
-    listed = {part["name"]: part["licenses"] for part in build.complete_bill(bill, vendor)["components"]}
+    whole = build.complete_bill(bill, vendor)
+    assert whole["metadata"] == {"component": subject}
+    vendored = [part["bom-ref"] for part in whole["components"] if part["name"] in build.VENDORED]
+    assert whole["dependencies"][0] == {"ref": "naysay==1", "dependsOn": ["numpy==2", *vendored]}
+    assert whole["dependencies"][1:] == [*edges[1:], *({"ref": ref} for ref in vendored)]
+    listed = {part["name"]: part["licenses"] for part in whole["components"]}
     assert listed == {
         "numpy": named, "partd": [{"license": {"id": "BSD-3-Clause"}}], **dict.fromkeys(build.VENDORED, named)
     }  # fmt: skip
@@ -60,7 +68,7 @@ def test_every_component_names_its_license_and_what_is_vendored_is_listed():
     assert all(name in head for name in build.VENDORED)
     assert "The MIT License" in head
     with pytest.raises(SystemExit, match="read the license of unknown"):
-        build.complete_bill({"components": [{"name": "unknown"}]}, vendor)
+        build.complete_bill({**bill, "components": [subject, {"name": "unknown"}]}, vendor)
 
 
 def test_the_archive_is_told_what_the_citation_says():
@@ -129,6 +137,40 @@ def test_only_a_whole_commit_of_one_version_is_signed(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["build.py", "--quick", "--sign", "key"])
     with pytest.raises(SystemExit, match="2"):
         build.main()
+
+
+def test_what_is_signed_is_checked_as_security_says_with_the_key_that_the_repository_names(tmp_path, monkeypatch):
+    build = program("build")
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    (tmp_path / "release").mkdir()
+    (tmp_path / "dist").mkdir()
+    for name in ("key", "other"):
+        build.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "somebody", "-f", tmp_path / name)
+    key, sums = str(tmp_path / "key"), tmp_path / "dist" / "SHA256SUMS"
+    (tmp_path / "dist" / "a.whl").write_bytes(b"a")
+    sums.write_text(f"{build.digest(tmp_path / 'dist' / 'a.whl')}  a.whl\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="does not name this key; to trust it, commit the line: naysay ") as refusal:
+        build.sign(key, sums)
+    (tmp_path / "release" / "allowed_signers").write_text(f"{str(refusal.value).partition('line: ')[2]}\n")
+    with pytest.raises(SystemExit, match="does not name this key"):
+        build.sign(str(tmp_path / "other"), sums)
+    assert sorted(path.name for path in sums.parent.iterdir()) == ["SHA256SUMS", "a.whl"]
+    build.sign(key, sums)
+    assert (sums.parent / "allowed_signers").read_bytes() == (tmp_path / "release" / "allowed_signers").read_bytes()
+    [command] = re.findall(r"^ssh-keygen .*$", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    def checked():
+        return subprocess.run(command, shell=True, cwd=sums.parent, capture_output=True, check=False).returncode == 0
+
+    assert checked()
+    (sums.parent / "a.whl").write_bytes(b"b")
+    assert not checked()
+    forged = f"{build.digest(sums.parent / 'a.whl')}  a.whl\n"
+    sums.write_text(forged, encoding="utf-8")
+    assert not checked()
+    (sums.parent / "SHA256SUMS.sig").unlink()
+    build.run("ssh-keygen", "-Y", "sign", "-f", tmp_path / "other", "-n", "naysay", sums)
+    assert not checked()
 
 
 @pytest.mark.slow
