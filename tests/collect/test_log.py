@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shutil
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -504,6 +505,16 @@ def test_a_proof_carries_its_witnesses(board, tmp_path, capsys):
     assert main(["log", "check", "proof", "--public", public, "--witness", witness]) == 0
     assert "1 of 1 that you named have cosigned it" in capsys.readouterr().out
     assert main(["log", "check", "proof", "--public", public, "--witness", WITNESS_PUBLIC]) == 2
+
+
+def test_a_symbolic_link_to_a_log_stays_one(board, tmp_path):
+    public = board["public key"]
+    (tmp_path / "web").mkdir()
+    shutil.move(tmp_path / "surveys.log", tmp_path / "web" / "surveys.log")
+    (tmp_path / "surveys.log").symlink_to("web/surveys.log")
+    assert main(["log", "cosign", "surveys.log", "--public", public, "--key", "w.pem", "--name", WITNESS]) == 0
+    assert (tmp_path / "surveys.log").is_symlink()
+    assert f"— {WITNESS} " in (tmp_path / "web" / "surveys.log").read_text(encoding="utf-8")
 
 
 def test_an_entry_more_needs_a_new_cosignature(board, tmp_path, capsys):

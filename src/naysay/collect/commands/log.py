@@ -381,6 +381,8 @@ def text_of(path: Path) -> str:
 
 def _replace(path: Path, earlier_text: str | None, text: str) -> None:
     """Write a log in one step, unless somebody else has written it since: two logs of one size must not be signed."""
+    if path.is_symlink():
+        path = path.resolve()  # else the link would become a file, and two names of one log two locks
     part_path = path.with_name(f"{path.name}.part")  # of one name, unlike that of `files.whole`: it is a lock, too
     try:
         with part_path.open("x", encoding="utf-8", newline="\n") as file:
