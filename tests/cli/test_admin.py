@@ -1,7 +1,10 @@
 """The commands of those who run surveys, and what they say to wrong input."""
 
+import contextlib
 import io
 import json
+import shutil
+import sqlite3
 
 import pytest
 
@@ -89,6 +92,15 @@ def test_backups_say_what_they_hold_and_what_is_wrong(naysay, refused, opened, t
     assert "there is no file 'nothing.db'" in refused("survey", "restore", "nothing.db")
     (tmp_path / "c.db").write_text("x")
     assert "is no backup" in refused("survey", "restore", "c.db", "--data", "three")
+    for change, later in (("UPDATE", "SET version_num = '9999'"), ("INSERT INTO", "VALUES ('9998')")):
+        shutil.copy(tmp_path / "b.db", tmp_path / "later.db")
+        with contextlib.closing(sqlite3.connect(tmp_path / "later.db", isolation_level=None)) as connection:
+            connection.execute(f"{change} alembic_version {later}")
+        for database in (("--data", "three"), ("--db", "three.db")):
+            assert "a newer one: upgrade naysay" in refused("survey", "restore", "later.db", *database)
+        assert "a newer one: upgrade naysay" in refused("survey", "list", "--db", "later.db")
+    assert not (tmp_path / "three").exists()  # nothing is made before the backup is found sound
+    assert not (tmp_path / "three.db").exists()
 
 
 def test_a_restored_survey_with_a_foreign_page_has_the_page_of_this_naysay_and_that_is_said(naysay, tmp_path):

@@ -448,6 +448,10 @@ def test_groups_may_not_be_bottomless():
     ("content", "told"),
     [
         (b"{", "must be JSON"),
+        (
+            b'{"naysay": "questionnaire", "version": 2}',
+            "is of version 2; it was made by a newer naysay: upgrade naysay",
+        ),
         (b"\xff\xfe", "must be JSON"),
         (b"[]", "must be an object"),
         (b'{"naysay": "design"}', "must be an object"),

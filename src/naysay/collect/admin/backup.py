@@ -9,11 +9,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from naysay import _checks
 from naysay.collect.admin import drafts
@@ -120,34 +121,51 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
         The database holds surveys; or the file is no sound backup; or a survey has a page that this naysay does not
         ship, and cannot be renewed.
     """
+    with readied(path, client=client) as copied_into:
+        return copied_into(store)
+
+
+@contextlib.contextmanager
+def readied(path: Path, *, client: Client | Path = FOLDER) -> Iterator[Callable[[Store], Copied]]:
+    """What copies a backup into a database, once it is found sound: before, no database needs to be made for it."""
     shipped_client = Client.of(client) if isinstance(client, Path) else client
-    with _private_copy(path) as backup_store:
-        with backup_store.engine.begin() as connection:  # files without a survey may lie under the hash of another page
-            used_clients = select(tables.survey.c.client)
-            connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used_clients)))
-        _check_surveys(backup_store)
-        renewed_names, undated_names = _renew_pages(backup_store, shipped_client), drafts.strike_out(backup_store)
-        _check_surveys(
-            backup_store
-        )  # a renewed survey may not have taken files that lay under the hash of the shipped page
-        with backup_store.snapshot() as backup_connection, store.engine.begin() as store_connection:
-            if survey_count := _copy_counts(store_connection).surveys:
-                problem = "a backup is restored into a database without surveys"
-                raise DataError(f"{problem}; this one holds {survey_count}: take a new database, or delete them first")
-            if store_connection.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
-                raise DataError("this database counts reports, which a restored backup would replace: take a new one")
-            for table in _tables_to_copy():
-                if table is tables.account and store_connection.execute(select(table.c.password)).scalar() is not None:
-                    continue
-                if table not in (tables.log, tables.deletion):  # what was done here stays known
-                    store_connection.execute(table.delete())
-                _copy(backup_connection, store_connection, table)
-            store_connection.execute(
-                update(tables.shared).values(link=None)
-            )  # it may have been revoked since, or be a stranger's
-            copy_counts = _copy_counts(store_connection)
+    with contextlib.ExitStack() as stack:
+        try:
+            backup_store = stack.enter_context(_private_copy(path))
+            with backup_store.engine.begin() as connection:  # files without a survey may lie under another page's hash
+                used_clients = select(tables.survey.c.client)
+                connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used_clients)))
+            _check_surveys(backup_store)
+            renewed_names, undated_names = _renew_pages(backup_store, shipped_client), drafts.strike_out(backup_store)
+            _check_surveys(
+                backup_store
+            )  # a renewed survey may not have taken files that lay under the hash of the shipped page
+        except SQLAlchemyError:
+            raise DataError(f"{path.name!r} is damaged; take another backup") from None
+        yield lambda store: dataclasses.replace(
+            _copy_all(backup_store, store), renewed=renewed_names, undated=undated_names
+        )
+
+
+def _copy_all(backup_store: Store, store: Store) -> Copied:
+    with backup_store.snapshot() as backup_connection, store.engine.begin() as store_connection:
+        if survey_count := _copy_counts(store_connection).surveys:
+            problem = "a backup is restored into a database without surveys"
+            raise DataError(f"{problem}; this one holds {survey_count}: take a new database, or delete them first")
+        if store_connection.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
+            raise DataError("this database counts reports, which a restored backup would replace: take a new one")
+        for table in _tables_to_copy():
+            if table is tables.account and store_connection.execute(select(table.c.password)).scalar() is not None:
+                continue
+            if table not in (tables.log, tables.deletion):  # what was done here stays known
+                store_connection.execute(table.delete())
+            _copy(backup_connection, store_connection, table)
+        store_connection.execute(
+            update(tables.shared).values(link=None)
+        )  # it may have been revoked since, or be a stranger's
+        copy_counts = _copy_counts(store_connection)
     store.settle()
-    return dataclasses.replace(copy_counts, renewed=renewed_names, undated=undated_names)
+    return copy_counts
 
 
 def hashes(store: Store, name: str) -> str:

@@ -575,9 +575,9 @@ def restore(
 
     if not file.is_file():
         raise DataError(f"there is no file {str(file)!r}")
-    with opened(db, data, "make") as store:
+    with backups.readied(file) as copied_into, opened(db, data, "make") as store:
         had_password = Account(store).has_password
-        copy_counts = backups.restore(store, file)
+        copy_counts = copied_into(store)
         takes_password = Account(store).has_password and not had_password
         log_act(store, "restored a backup", detail=str(copy_counts))
         hash_changes = {survey_name: backups.hashes(store, survey_name) for survey_name in copy_counts.renewed}

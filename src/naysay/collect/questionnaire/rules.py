@@ -482,6 +482,9 @@ def _json(path: Path) -> dict[str, object]:
     if not isinstance(form, dict) or not (form.get("naysay") == "questionnaire" or is_surveyjs(form)):
         expected_content = 'an object with "naysay": "questionnaire", or a survey of SurveyJS with its pages'
         raise DataError(f"{path.name!r} must be {expected_content}")
+    version = form.get("version")
+    if form.get("naysay") == "questionnaire" and type(version) is int and version > 1:
+        raise DataError(f"{path.name!r} is of version {version}; it was made by a newer naysay: upgrade naysay")
     return form
 
 

@@ -32,11 +32,12 @@ def _version(connection: Connection) -> str | None:
     """The version of a database; None where naysay did not make it."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    version = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar())
-    if version not in _VERSIONS:
+    versions = [str(row[0]) for row in connection.execute(text("SELECT version_num FROM alembic_version"))]
+    version = ", ".join(sorted(versions))
+    if version not in _VERSIONS:  # nor two at once, of which this naysay knows one
         raise DataError(
-            f"the database is of version {version}, which this naysay does not know; it was made by a newer one: "
-            "upgrade naysay"
+            f"the database is of version {version or None}, which this naysay does not know; it was made by a newer "
+            "one: upgrade naysay"
         )
     return version
 
