@@ -4,38 +4,30 @@
 
 Without a commit it is the last tag. The tasks are run in pairs, now one tree first and now the other, and the least CPU
 seconds of each count: a busy machine only adds. A task that takes over 10 % and 20 ms more ends the run with 1.
+"publish" makes a survey ready to be shown, "server" takes 1,000 replies over HTTP (on Linux), and "page" is opened ten
+times in Chromium, up to an answer; all others are commands, from start to end.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+Measure = Callable[[Path, Path], float]
 ROOT = Path(__file__).parents[1]
 ALLOWED = 0.10
 NOISE = 0.02  # seconds of CPU that no task can be told apart by
 NEGATIVE = ("--design", "negative(discards=2)", "--categories", "low,middle,high,none")
-STORING = """
-import datetime, tempfile
-from naysay import designs
-from naysay.collect import Published
-from naysay.collect.questionnaire import load
-from naysay.collect.storage import Store
-from naysay.collect.storage.replies import Reply
-with tempfile.TemporaryDirectory() as folder:
-    store, published = Store(folder + "/answers.db"), Published.of(load("survey.json"))
-    store.open(published)
-    for group in range(200):
-        day = datetime.date(2027, 1, 1)
-        replies = [Reply(published.name, published.hash, f"{group:016x}{place:016x}", "{}", day) for place in range(50)]
-        assert {outcome.what for outcome in store.add(replies)} == {"stored"}
-    store.dispose()
-"""
-PAGE = """
+PUBLISHING = """
 from naysay.collect import Published
 from naysay.collect.questionnaire import load
 Published.of(load("survey.json"))
@@ -69,19 +61,20 @@ TASKS = {
         "1e7",
     ),
     "protect": ("-m", "naysay", "protect", "people.csv", "--keys", "age,gender,region", "--target", "k >= 3"),
-    "page": (
-        "-c",
-        PAGE,
-    ),
-    "store 10,000 replies": ("-c", STORING),
+    "publish": ("-c", PUBLISHING),
 }
 """What is measured, as the words after ``python``, in a folder with the files of ``naysay demo --files``."""
+OPENED = """
+    const attach = Element.prototype.attachShadow;
+    Element.prototype.attachShadow = function (how) { return attach.call(this, { ...how, mode: "open" }); };
+"""
+"""Opens the tree that the page keeps closed, for what is pressed here."""
 
 
-def cpu_seconds(words: tuple[str, ...], source: Path, folder: Path) -> float:
-    """User and system seconds of one run with the package of this source."""
-    environment = os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": ""}
-    process = subprocess.Popen(
+def started(words: tuple[str, ...], source: Path, folder: Path) -> subprocess.Popen[str]:
+    """``python`` with the package of this source, and what it says."""
+    environment = os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "", "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
         [sys.executable, *words],
         cwd=folder,
         env=environment,
@@ -89,19 +82,82 @@ def cpu_seconds(words: tuple[str, ...], source: Path, folder: Path) -> float:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    output = process.stdout.read()
+
+
+def cpu_seconds(words: tuple[str, ...], source: Path, folder: Path) -> float:
+    """User and system seconds of one run with the package of this source."""
+    process = started(words, source, folder)
+    with process.stdout:
+        output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status  # nobody else waits for it
     if status:
         raise SystemExit(f"python {' '.join(words)} failed with {source}:\n{output}")
     return usage.ru_utime + usage.ru_stime
 
 
-def least_seconds(words: tuple[str, ...], sources: list[Path], folder: Path, rounds: int) -> list[float]:
+@contextlib.contextmanager
+def served(source: Path, folder: Path) -> Iterator[tuple[str, int]]:
+    """``naysay serve`` on a free port, with an empty database: the survey's link, and the number of the process."""
+    with tempfile.TemporaryDirectory(dir=folder) as data:
+        options = ("--port", "0", "--rate", "0", "--data", data, "--yes")
+        process = started(("-m", "naysay", "serve", "survey.json", *options), source, folder)
+        try:
+            lines = []
+            while not any("/s/" in line for line in lines):
+                lines.append(process.stdout.readline())
+                if not lines[-1]:
+                    raise SystemExit(f"naysay serve failed with {source}:\n{''.join(lines)}")
+            yield next(word for word in lines[-1].split() if "/s/" in word), process.pid
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def server(source: Path, folder: Path, *, replies: int = 1000) -> float:
+    """CPU seconds of a server that is sent this many replies over HTTP, once it is warm: the least of three times."""
+    spent = []
+    with served(source, folder) as (link, process):
+        clock = ~process << 3 | 2  # of the CPU that a process has used, on Linux
+        for number in (1, *[replies] * 3):
+            before = time.clock_gettime(clock)
+            with tempfile.TemporaryDirectory(dir=folder) as kept:
+                options = ("--random", str(number), "--state", f"{kept}/state")
+                cpu_seconds(("-m", "naysay", "respond", link, *options), source, folder)
+            spent.append(time.clock_gettime(clock) - before)
+    return min(spent[1:])
+
+
+def page(source: Path, folder: Path, *, times: int = 10) -> float:
+    """CPU seconds that Chromium counts for the page, up to an answer to its first question: so many times the least."""
+    from playwright.sync_api import sync_playwright
+
+    spent = []
+    with served(source, folder) as (link, _), sync_playwright() as playwright:
+        chromium = shutil.which("chromium") or os.environ.get("CHROMIUM")
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        for _ in range(times):
+            opened = browser.new_page(locale="en-US")
+            opened.add_init_script(OPENED)
+            counting = opened.context.new_cdp_session(opened)
+            counting.send("Performance.enable", {"timeDomain": "threadTicks"})  # of the thread, not of the clock
+            opened.goto(link)
+            opened.locator(".welcome .actions .main").click()
+            opened.locator(".step .question input").first.fill("44")
+            counted = {each["name"]: each["value"] for each in counting.send("Performance.getMetrics")["metrics"]}
+            spent.append(counted["TaskDuration"])
+            opened.close()
+        browser.close()
+    return times * min(spent)
+
+
+def least_seconds(measure: Measure, sources: list[Path], folder: Path, rounds: int) -> list[float]:
     """The least seconds with each source, the order turned around in every round."""
     best = [float("inf")] * len(sources)
     for turn in range(rounds):
         for place in range(len(sources)) if turn % 2 else reversed(range(len(sources))):
-            best[place] = min(best[place], cpu_seconds(words, sources[place], folder))
+            best[place] = min(best[place], measure(sources[place], folder))
     return best
 
 
@@ -131,8 +187,9 @@ def main() -> None:
             header, *rows = (folder / "answers.csv").read_text(encoding="utf-8").splitlines()
             (folder / "many.csv").write_text("\n".join([header, *rows * 100]), encoding="utf-8")
             lines, slower = [f"| CPU seconds | {commit} | now | |", "|---|--:|--:|--:|"], []
-            for task, words in TASKS.items():
-                before, now = least_seconds(words, sources, folder, options.rounds)
+            measures = {task: functools.partial(cpu_seconds, words) for task, words in TASKS.items()}
+            for task, measure in (measures | {"server": server, "page": page}).items():
+                before, now = least_seconds(measure, sources, folder, options.rounds)
                 lines.append(f"| {task} | {before:.2f} | {now:.2f} | {now / before - 1:+.0%} |".replace("-", "−"))
                 print(lines[-1], flush=True)
                 if now > before * (1 + ALLOWED) + NOISE:

@@ -1,7 +1,9 @@
 """One command runs all benchmarks, and says what they found."""
 
+import functools
 import importlib.util
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -204,13 +206,41 @@ def test_a_table_of_the_worst_cells_is_not_taken_for_all(folder):
     assert (folder / "results.md").read_text() == "| alone | what | 3.1 | 9 | 10 | 298 of 300 cells hold |\n"
 
 
-def test_a_comparison_without_a_tag_asks_for_a_commit(tmp_path, monkeypatch):
+def program():
+    """``benchmarks/against.py``, as a module."""
     spec = importlib.util.spec_from_file_location("against", FOLDER / "against.py")
     against = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(against)
+    return against
+
+
+def test_a_comparison_without_a_tag_asks_for_a_commit(tmp_path, monkeypatch):
+    against = program()
     monkeypatch.setattr(against, "ROOT", tmp_path)
     against.git("init", "--quiet")
     against.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "--message=first")
     monkeypatch.setattr("sys.argv", ["against.py"])
     with pytest.raises(SystemExit, match="there is no tag yet: name a commit"):
         against.main()
+
+
+@pytest.mark.slow
+def test_a_slower_server_and_a_slower_page_are_measured_as_such(tmp_path):
+    """The server's reply path, and the script of the page that a browser opens; not what lies beside them."""
+    against = program()
+    source, slow = FOLDER.parent / "src", shutil.copytree(FOLDER.parent / "src", tmp_path / "src")
+    against.cpu_seconds(("-m", "naysay", "questionnaire", "new", "survey.json"), source, tmp_path)
+    for name, old, new in (
+        ("app.py", "client_address = _address(request)\n", "sum(range(10**7)); client_address = _address(request)\n"),
+        (
+            "client/survey.js",
+            "const root = ",
+            "for (const at = Date.now(); Date.now() < at + 400; ) continue;\nconst root = ",
+        ),
+    ):
+        path = slow / "naysay" / "collect" / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    for measure in (functools.partial(against.server, replies=5), functools.partial(against.page, times=1)):
+        assert measure(slow, tmp_path) > measure(source, tmp_path) + 0.15
