@@ -26,8 +26,8 @@ def number_as_response():
         regression.regress(DESIGN, "income ~ school", PEOPLE)
 
 
-def randomized_predictor():
-    assert not {"predictors", "predictor", "designs"} & set(inspect.signature(regression.regress).parameters)
+def likelihood_of_lists():
+    assert not {"method", "law", "likelihood"} & set(inspect.signature(regression.regress_list).parameters)
 
 
 def random_effects():
@@ -53,7 +53,7 @@ def scrambling_designs():
 
 ABSENT = {
     "a number as the response of a formula": number_as_response,
-    "a randomized variable on the right of a formula": randomized_predictor,
+    "method ml, with a binomial law of the counts": likelihood_of_lists,
     "random effects": random_effects,
     "a posterior of coefficients": posterior_of_coefficients,
     "`Sampling` takes weights, strata and clusters, not a matrix of joint probabilities": joint_probabilities,

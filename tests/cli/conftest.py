@@ -114,6 +114,9 @@ def survey(tmp_path, questionnaires):
     waves(tmp_path)
     people = {"age": 18 + np.arange(400) % 60, "gender": own.choice(["f", "m"], 400), "occupation": np.arange(400) % 4}
     files.write(pl.DataFrame(people), tmp_path / "survey.sav")
+    arm = own.choice(["treatment", "control"], 400)
+    counts = own.binomial(4, 0.5, 400) + (arm == "treatment") * own.binomial(1, 0.5, 400)
+    pl.DataFrame({"count": counts, "arm": arm, "age": answers["age"]}).write_csv(tmp_path / "list.csv")
     reports(tmp_path)
 
     plan = 'naysay = "plan"\nversion = 1\nkeys = ["age"]\n[[step]]\nmethod = "suppress"\nkeys = ["age"]\n'
