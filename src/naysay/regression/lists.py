@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats, JsonObject, Label
+from naysay._values import Floats, Label
 from naysay.design import Answerable, Samples
 from naysay.design.base import check_design
 from naysay.errors import DataError, NotEstimable
@@ -25,9 +25,9 @@ from naysay.estimate.fit import number_text
 from naysay.regression.fitted import Equation
 from naysay.regression.fitting import check_apart, part_column_of
 from naysay.regression.likelihood import Within
-from naysay.regression.outcome import coefficient_tables, wald_rows
 from naysay.regression.reading import Data, Roles, parse, read
-from naysay.show import Column, Content, Note, Points, Records, Result, Sentence, Table, latex, plain, text
+from naysay.regression.result import Equations, coefficient_tables, wald_rows
+from naysay.show import Column, Content, Note, Points, Sentence, Table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -193,7 +193,7 @@ def _fitted(x: Floats, y: Floats, weight: Floats, names: tuple[str, ...], what: 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ListRegression(Result):
+class ListRegression(Equations):
     """A regression of the sensitive statement of a list; `regress_list` makes it.
 
     Parameters
@@ -264,7 +264,7 @@ class ListRegression(Result):
         slope = (weight * share * (1 - share)) @ x
         return float(weight @ share), float(np.sqrt(slope @ self.covariance @ slope))
 
-    def _coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
+    def coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
         """The coefficients of each equation, of the sensitive statement first."""
         yes, no = map(_checks.label, self.data.design.categories)
         errors = np.sqrt(np.diagonal(self.whole_covariance)).reshape(-1, len(self.names))
@@ -289,7 +289,7 @@ class ListRegression(Result):
             "nonlinear least squares of counts; standard errors: sandwich of both steps",
             f"{_checks.confidence(confidence):.4g} intervals: Wald",
         ]
-        tables = list(coefficient_tables(self._coefficient_rows(confidence)))
+        tables = list(coefficient_tables(self.coefficient_rows(confidence)))
         heads = (Column("average over these people", words=True, width=40), Column("share"), Column("s.e."))
         label = _checks.label(data.design.categories[0])
         tables.append(Table(heads, ((label, number_text(share, 4), number_text(error, 4)),)))
@@ -335,28 +335,6 @@ class ListRegression(Result):
             "rests_on": self.rests_on,
             "warnings": self.reservations,
         }
-
-    def records(self, confidence: float = 0.95) -> Records:
-        """The coefficients, a row each: of the sensitive statement, then of the others."""
-        names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
-        equations = self._coefficient_rows(confidence)
-        return Records(names, [[equation.label, *row] for equation, rows in equations for row in rows])
-
-    def to_text(self, confidence: float = 0.95) -> str:
-        """The regression as plain text."""
-        return text(self.parts(confidence))
-
-    def to_latex(self, confidence: float = 0.95) -> str:
-        """The regression as LaTeX, with tables that need the package booktabs."""
-        return latex(self.parts(confidence))
-
-    def to_dict(self, confidence: float = 0.95) -> JsonObject:
-        """The regression as one JSON object with stable names; undefined numbers are None."""
-        return dict(plain(self.numbers(confidence)))
-
-    def to_csv(self, confidence: float = 0.95) -> str:
-        """The coefficients as CSV, a row each."""
-        return self.records(confidence).to_csv()
 
     def __repr__(self) -> str:
         return f"<ListRegression {self.data.formula.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"

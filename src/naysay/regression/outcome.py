@@ -19,17 +19,24 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats, JsonObject, Label
+from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.fit import decimals, number_text
+from naysay.estimate.fit import number_text
 from naysay.regression.fitted import Equation, Test
 from naysay.regression.fitting import check_apart, compliance_formula, part_column_of, regression_of
 from naysay.regression.likelihood import Evaluated, Model
 from naysay.regression.reading import Data, Formula, Matrix, Roles, formulaic, parse, read
-from naysay.regression.result import Regression, coefficient_texts, reservations_of_answers, rests_of_answers
-from naysay.show import Column, Content, Note, Points, Records, Result, Sentence, Table, latex, plain, text
+from naysay.regression.result import (
+    Equations,
+    Regression,
+    coefficient_tables,
+    reservations_of_answers,
+    rests_of_answers,
+    wald_rows,
+)
+from naysay.show import Column, Content, Note, Points, Sentence, Table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -361,7 +368,7 @@ class Mixture:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutcomeRegression(Result):
+class OutcomeRegression(Equations):
     """A regression of a plain outcome on the true category; `regress_outcome` makes it.
 
     Parameters
@@ -510,7 +517,7 @@ class OutcomeRegression(Result):
         ]
         return [(Equation(name, comparison, self.names), self._places), *of_answers]
 
-    def _coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
+    def coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
         """The coefficients of each equation; of a mean first by least squares, which need no normal errors."""
         errors, (of_outcome, _) = np.sqrt(np.diagonal(self.whole_covariance)), self.equations[0]
         if self.event is None:
@@ -537,7 +544,7 @@ class OutcomeRegression(Result):
             f"log-likelihood {self.log_likelihood:,.3f}, AIC {self.aic:,.1f}",
             f"{_checks.confidence(confidence):.4g} intervals: Wald",
         ]
-        tables = list(coefficient_tables(self._coefficient_rows(confidence)))
+        tables = list(coefficient_tables(self.coefficient_rows(confidence)))
         beside = [(name, *(number_text(number, 4) for number in numbers)) for name, numbers in self.beside.items()]
         if beside:
             tables.append(
@@ -641,44 +648,5 @@ class OutcomeRegression(Result):
             "warnings": self.reservations,
         }
 
-    def records(self, confidence: float = 0.95) -> Records:
-        """The coefficients, a row each: of the outcome (of a mean twice), of the category, of who complies."""
-        names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
-        equations = self._coefficient_rows(confidence)
-        return Records(names, [[equation.label, *row] for equation, rows in equations for row in rows])
-
-    def to_text(self, confidence: float = 0.95) -> str:
-        """The regression as plain text."""
-        return text(self.parts(confidence))
-
-    def to_latex(self, confidence: float = 0.95) -> str:
-        """The regression as LaTeX, with tables that need the package booktabs."""
-        return latex(self.parts(confidence))
-
-    def to_dict(self, confidence: float = 0.95) -> JsonObject:
-        """The regression as one JSON object with stable names; undefined numbers are None."""
-        return dict(plain(self.numbers(confidence)))
-
-    def to_csv(self, confidence: float = 0.95) -> str:
-        """The coefficients as CSV, a row each."""
-        return self.records(confidence).to_csv()
-
     def __repr__(self) -> str:
         return f"<OutcomeRegression {self.outcome.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"
-
-
-def coefficient_tables(equations: Iterable[tuple[Equation, list[tuple[Any, ...]]]]) -> Iterator[Table]:
-    """A table for each equation, of the rows that `wald_rows` gives."""
-    heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
-    for equation, rows in equations:
-        places = max(decimals([row[2] for row in rows]) or 3, 3)
-        lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
-        yield Table(heads, tuple(lines), equation.comparison)
-
-
-def wald_rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
-    """Coefficients, each with its standard error, z, p and the ends of its interval."""
-    reach = float(scipy.stats.norm.ppf((1 + _checks.confidence(confidence)) / 2)) * error
-    p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))
-    numbers = (value, error, value / error, p_values, value - reach, value + reach)
-    return list(zip(columns, *(each.tolist() for each in numbers), strict=True))

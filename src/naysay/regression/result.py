@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
@@ -16,7 +18,7 @@ from naysay._values import Floats, JsonObject, Label
 from naysay.errors import NotEstimable
 from naysay.estimate.compliance import DENIERS, Compliance, complete, compliance
 from naysay.estimate.fit import decimals, number_text
-from naysay.regression.fitted import Effects, Fitted, Test
+from naysay.regression.fitted import Effects, Equation, Fitted, Test
 from naysay.responses.spaces import MISSING
 from naysay.show import (
     Chart,
@@ -665,3 +667,58 @@ def regression_html(fit: Regression, *, confidence: float = 0.95, at: Sequence[M
     if chart_contents := list(_charts(fit, confidence)):
         sections.insert(0, Section("The regression", chart_contents))
     return html(fit.data.formula.text, sections, facts=facts)
+
+
+class Equations(Result):
+    """A regression whose coefficients stand by equations, each with a Wald interval of any confidence."""
+
+    @abstractmethod
+    def coefficient_rows(self, confidence: float) -> Iterator[tuple[Equation, list[tuple[Any, ...]]]]:
+        """The coefficients of each equation, as `wald_rows` gives them."""
+
+    @abstractmethod
+    def parts(self, confidence: float = 0.95) -> list[Content]:
+        """The regression in the vocabulary of `naysay.show`."""
+
+    @abstractmethod
+    def numbers(self, confidence: float = 0.95) -> dict[str, object]:
+        """The regression by the names of its JSON."""
+
+    def records(self, confidence: float = 0.95) -> Records:
+        """The coefficients, a row each, in the order of the equations."""
+        names = ["equation", "term", "estimate", "standard_error", "statistic", "p_value", "low", "high"]
+        equations = self.coefficient_rows(confidence)
+        return Records(names, [[equation.label, *row] for equation, rows in equations for row in rows])
+
+    def to_text(self, confidence: float = 0.95) -> str:
+        """The regression as plain text."""
+        return text(self.parts(confidence))
+
+    def to_latex(self, confidence: float = 0.95) -> str:
+        """The regression as LaTeX, with tables that need the package booktabs."""
+        return latex(self.parts(confidence))
+
+    def to_dict(self, confidence: float = 0.95) -> JsonObject:
+        """The regression as one JSON object with stable names; undefined numbers are None."""
+        return dict(plain(self.numbers(confidence)))
+
+    def to_csv(self, confidence: float = 0.95) -> str:
+        """The coefficients as CSV, a row each."""
+        return self.records(confidence).to_csv()
+
+
+def coefficient_tables(equations: Iterable[tuple[Equation, list[tuple[Any, ...]]]]) -> Iterator[Table]:
+    """A table for each equation, of the rows that `wald_rows` gives."""
+    heads = (Column("term", words=True, width=40), *map(Column, ("coefficient", "s.e.", "z", "p", "low", "high")))
+    for equation, rows in equations:
+        places = max(decimals([row[2] for row in rows]) or 3, 3)
+        lines = [(column, *coefficient_texts(numbers, places)) for column, *numbers in rows]
+        yield Table(heads, tuple(lines), equation.comparison)
+
+
+def wald_rows(columns: Iterable[str], value: Floats, error: Floats, confidence: float) -> list[tuple[Any, ...]]:
+    """Coefficients, each with its standard error, z, p and the ends of its interval."""
+    reach = float(scipy.stats.norm.ppf((1 + _checks.confidence(confidence)) / 2)) * error
+    p_values = 2 * scipy.stats.norm.sf(np.abs(value / error))
+    numbers = (value, error, value / error, p_values, value - reach, value + reach)
+    return list(zip(columns, *(number_column.tolist() for number_column in numbers), strict=True))
