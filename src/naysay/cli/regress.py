@@ -95,9 +95,9 @@ class RegressOptions(SamplingOptions, Surveyed, Regressed):
         plain = RegressOptions(self.formula)
         sampling_names = [option_field.name for option_field in fields(SamplingOptions)]
         names = ("offset", "standard_errors", "penalty", "cheaters", "at", "weight", *sampling_names, *others)
-        taken = next((name for name in names if getattr(self, name) != getattr(plain, name)), None)
-        if taken is not None:
-            raise DataError(f"a regression of {subject} takes no --{taken.replace('_', '-')}; leave it out")
+        needless_name = next((name for name in names if getattr(self, name) != getattr(plain, name)), None)
+        if needless_name is not None:
+            raise DataError(f"a regression of {subject} takes no --{needless_name.replace('_', '-')}; leave it out")
 
 
 @takes(RegressOptions, regress)

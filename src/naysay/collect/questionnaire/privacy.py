@@ -510,8 +510,8 @@ def as_told(control: Question, response: str, truth: str | None) -> tuple[bool, 
         return ()
     channel = control.privacy.channels[0][1]
     way = way_by_hand(channel, innocuous=True)
-    [known, *others] = truth_shares(control.control, control.categories)
-    truths = np.flatnonzero(known).tolist() if not others else [control.categories.index(str(truth))]
+    [truth_share, *other_shares] = truth_shares(control.control, control.categories)
+    truths = np.flatnonzero(truth_share).tolist() if not other_shares else [control.categories.index(str(truth))]
     said = channel.space.encode([response])[0]
     return tuple(said in told[place] for told in _TOLD.get(str(way), ()) for place in truths)
 
